@@ -14,9 +14,9 @@ WORKDIR /opt/consumerscope
 
 # Java and the locked packages, by the program that `make run` uses; again only when one of these files changes.
 COPY requirements.lock ./
-COPY dashboard/setup dashboard/setup
-COPY dashboard/demo/__init__.py dashboard/demo/java.py dashboard/demo/
-RUN python dashboard/setup && rm -rf /var/lib/apt/lists/*
+COPY dashboard/setup.py dashboard/
+COPY dashboard/demo/__init__.py dashboard/demo/java.py dashboard/demo/java.py dashboard/demo/
+RUN python dashboard/setup.py && rm -rf /var/lib/apt/lists/*
 
 COPY manage.py pyproject.toml ./
 COPY consumers consumers

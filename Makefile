@@ -13,7 +13,7 @@ help: ## show these verbs
 	@sed -n 's/^\([a-z -]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r verb does; do printf '  make %-14s %s\n' "$$verb" "$$does"; done
 
 setup: ## Java, .venv and the locked packages, where they are missing
-	@$(PYTHON) dashboard/setup
+	@$(PYTHON) dashboard/setup.py
 
 run: setup ## everything on one machine, with a demo cluster; NAMESRV=host:9876[;host2:9876] for your own, PORT=8000
 	@$(VENV) manage.py up --port '$(PORT)' $(if $(NAMESRV),--namesrv '$(NAMESRV)')

@@ -1,7 +1,13 @@
 from django.urls import path, re_path
 
-from .alerts.rest.incidents import AcknowledgeView, AlertListView, AlertView
-from .alerts.rest.previews import AlertPreviewListView, AlertPreviewView, CancelAlertPreviewView
+from .alerts.rest.incidents import (
+    AcknowledgeView,
+    AlertListView,
+    AlertPreviewListView,
+    AlertPreviewView,
+    AlertView,
+    CancelAlertPreviewView,
+)
 from .alerts.rest.settings import (
     AlertRuleListView,
     AlertRuleView,
@@ -15,28 +21,35 @@ from .alerts.rest.settings import (
     SilenceView,
 )
 from .clusters.rest import ClusterListView
-from .dead_letters.resends_rest import (
+from .dead_letters.rest import (
     CancelResendView,
+    DeadLetterExportView,
+    DeadLetterListView,
     ResendListView,
     ResendMessageListView,
     ResendView,
     StartResendView,
 )
-from .dead_letters.rest import DeadLetterExportView, DeadLetterListView
+from .findings.rest import FindingListView, GroupFindingListView
 from .groups.rest import GroupListView, GroupView, HistoryView, QueueListView, StatusView
+from .logs.rest import LogEventListView
 from .offsets.rest import AcknowledgeLossView, OffsetListView
 from .ownership.rest import AssignmentListView, MemberListView, SubscriptionView
 from .rebalances.rest import GroupRebalanceListView, RebalanceListView
-from .resets.rest.acts import ApplyResetView, CancelResetView, RestoreResetView, ResumeResetView
-from .resets.rest.reading import (
+from .repeats.rest import GroupRepeatListView, RepeatListView
+from .resets.rest import (
+    ApplyResetView,
     AuditExportView,
+    CancelResetView,
     OffsetExportView,
     ResetExportView,
     ResetListView,
     ResetQueueListView,
     ResetView,
+    RestoreResetView,
+    ResumeResetView,
 )
-from .rest.problems import AbsentView
+from .rest.answers import AbsentView
 from .rest.schema import described as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
 from .rest.schema import hooks
 from .retries.rest import RetriesView
@@ -63,7 +76,10 @@ urlpatterns = [
     path(f"{GROUP}dlq/", DeadLetterListView.as_view(), name="api-group-dead-letters"),
     path(f"{GROUP}dlq/export/", DeadLetterExportView.as_view(), name="api-group-dead-letters-export"),
     path(f"{GROUP}retries/", RetriesView.as_view(), name="api-group-retries"),
+    path(f"{GROUP}findings/", GroupFindingListView.as_view(), name="api-group-findings"),
     path(f"{GROUP}rebalances/", GroupRebalanceListView.as_view(), name="api-group-rebalances"),
+    path(f"{GROUP}repeats/", GroupRepeatListView.as_view(), name="api-group-repeats"),
+    path(f"{GROUP}log-events/", LogEventListView.as_view(), name="api-group-log-events"),
     path(f"{GROUP}resends/", ResendListView.as_view(), name="api-group-resends"),
     path(RESEND, ResendView.as_view(), name="api-resend"),
     path(f"{RESEND}messages/", ResendMessageListView.as_view(), name="api-resend-messages"),
@@ -78,7 +94,9 @@ urlpatterns = [
     path(f"{RESET}resume/", ResumeResetView.as_view(), name="api-reset-resume"),
     path(f"{RESET}restore/", RestoreResetView.as_view(), name="api-reset-restore"),
     path(f"{RESET}cancel/", CancelResetView.as_view(), name="api-reset-cancel"),
+    path("v1/findings/", FindingListView.as_view(), name="api-findings"),
     path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
+    path("v1/repeats/", RepeatListView.as_view(), name="api-repeats"),
     path("v1/alerts/", AlertListView.as_view(), name="api-alerts"),
     path(INCIDENT, AlertView.as_view(), name="api-alert"),
     path(f"{INCIDENT}acknowledge/", AcknowledgeView.as_view(), name="api-alert-acknowledge"),

@@ -6,14 +6,25 @@ from typing import Any
 
 from django.conf import settings
 from django.core.signals import request_finished
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
+from django.middleware.common import CommonMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
 from dashboard.pages.site.problems import WrongQuery, is_of_the_api
+
+PROBED = ("/healthz", "/readyz")
+
+
+class CommonForAnyProbe(CommonMiddleware):
+    """Django's own refuses names that ALLOWED_HOSTS lacks. These answers hold no address of the site."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        return None if request.path_info in PROBED else super().process_request(request)
+
 
 # What machines read has one language, whoever asks.
 ENGLISH_ONLY = ("/metrics", "/healthz", "/readyz")

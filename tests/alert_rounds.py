@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.alerts.evaluation.run import ENGINE, Report, go_round
-from consumers.alerts.measured import Column, Measured, Table
+from consumers.alerts.measured import Column, Measured, Subject, Table
 from consumers.alerts.notes import Notes
-from consumers.alerts.rules.terms import Value
-from consumers.alerts.subjects import Subject
+from consumers.alerts.rule_terms import Value
 from consumers.models import AlertEngine, AlertRule, ConsumerGroup, IncidentEvent, Measure, SubjectKind
 
 NO_TABLE = Table([], {}, [])
@@ -22,7 +21,7 @@ class Values:
     values: Mapping[str, Value]
     measure: Measure = Measure.TIME_LAG
     of_brokers: bool = False
-    spared: Mapping[str, str] = field(default_factory=dict)
+    suppressed: Mapping[str, str] = field(default_factory=dict)
     since: Mapping[str, datetime] = field(default_factory=dict)
     explains: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -34,7 +33,7 @@ class Values:
             reason=lambda place: SILENT,
             evidence=lambda place: f"{self.values[names[place]]} measured",
             since=lambda place: self.since.get(names[place]),
-            spared=lambda place: self.spared.get(names[place]),
+            suppressed=lambda place: self.suppressed.get(names[place]),
         )
         table = Table(subjects, {self.measure: column}, Notes.of_site().labels(subjects))
         explained = {self._subject(name).key: [_group(one) for one in groups] for name, groups in self.explains.items()}

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.apps import apps
 
-from consumers.alerts.subjects import Subject
+from consumers.alerts.measured import Subject
 from consumers.models import (
     AlertEngine,
     AlertRule,
@@ -27,7 +27,8 @@ from tests.world import NOW, ago
 
 def the_default_rule(key: str) -> AlertRule:
     """One that the site comes with, and no other of them."""
-    import_module("consumers.migrations.0003_default_rules").make(apps, None)
+    for migration in ("0003_default_rules", "0004_finding_rules"):
+        import_module(f"consumers.migrations.{migration}").make(apps, None)
     AlertRule.objects.exclude(key=key).delete()
     return AlertRule.objects.get()
 

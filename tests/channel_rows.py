@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from consumers.alerts.channels.channel_settings import checked_channel, saved
-from consumers.alerts.channels.delivery.payload import payload_of
-from consumers.alerts.channels.delivery.queue import next_number
+from consumers.alerts.channels.payload import payload_of
+from consumers.alerts.channels.queue import next_number
 from consumers.models import Channel, Delivery, DeliveryEvent, IncidentEvent
 from tests.world import NOW
 

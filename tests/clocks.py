@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from consumers.clock.machine import Machine, this_machine
+from consumers.clock.watch import Machine, this_machine
 from consumers.models import Doubt, MachineClock
 from tests.fake_clock import FakeClock
 from tests.world import NOW

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from dashboard.demo.failures import DemoFailed
 from dashboard.demo.jars import ROCKETMQ_VERSION, ensure_jars, jars_folder
-from dashboard.demo.java import find_java
+from dashboard.demo.java import DemoFailed, find_java
 from tests.plugins.older_rocketmq import VERSIONS
 
 ROOT = Path(__file__).resolve().parent.parent

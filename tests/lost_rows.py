@@ -3,7 +3,7 @@
 from typing import Any
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.world import a_group, a_judged_group, a_judged_queue, a_queue, a_snapshot, a_total, ago
 
 

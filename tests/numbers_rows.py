@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from consumers.pipeline.kernel.arrays.columns import Columns
+from consumers.pipeline.kernel.columns import Columns
 
 TEXT, REAL, WHOLE, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake
-from consumers.pipeline.kernel.arrays.gathered import Gathered
+from consumers.lake.store import Lake, file_name, hour_folder
+from consumers.pipeline.kernel.readings import Gathered
 from consumers.pipeline.kernel.time_lag import History, KnotsOf, TimeLags
 
 T0 = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)

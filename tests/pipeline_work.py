@@ -6,14 +6,14 @@ from typing import Any
 import pyarrow as pa
 
 from consumers.lake.store import Lake
-from consumers.pipeline.bucket import Facts, Work
+from consumers.pipeline.bucket import SliceInputs, Work
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import GROUPS, RETIRED
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
 from consumers.pipeline.rows import Span
-from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
+from consumers.pipeline.volumes import APPEARED, TOPICS
 
 KNOWN = {"groups": GROUPS, "members": MEMBERS, "retention": RETENTION, "still": STILL, "lost": LOST, "hands": HANDS}
 FACTS = {
@@ -26,13 +26,13 @@ FACTS = {
 }
 
 
-def facts(**rows: list[dict[str, Any]]) -> Facts:
+def facts(**rows: list[dict[str, Any]]) -> SliceInputs:
     """Of each name the rows that the database has."""
 
     def tables(schemas: dict[str, pa.Schema]) -> dict[str, pa.Table]:
         return {name: pa.Table.from_pylist(rows.get(name, []), schema) for name, schema in schemas.items()}
 
-    return Facts(known=Known(**tables(KNOWN)), **tables(FACTS))
+    return SliceInputs(known=Known(**tables(KNOWN)), **tables(FACTS))
 
 
 def a_work(lake: Lake, since: datetime, until: datetime, **fields: Any) -> Work:

@@ -17,7 +17,7 @@ def incident(subject, fired, over, worst=900.0):
 
 
 def a_day(day, fired, alone=0, unknown_share=0.0):
-    return {"day": day, "fired": fired, "fired_left_alone": alone, "unknown_share": unknown_share, "unknown": {}}
+    return {"day": day, "fired": fired, "fired_excluded": alone, "unknown_share": unknown_share, "unknown": {}}
 
 
 def data(begin, end, seconds=None):
@@ -49,7 +49,7 @@ def done(**said):
         "by_subject": [{"subject": BILLING, "fired": 2}, {"subject": AUDIT, "fired": 1}],
         "per_day": [a_day("2026-03-13", 2), a_day("2026-03-14", 1)],
         "evaluated": None,
-        "fired_left_alone": 0,
+        "fired_excluded": 0,
         "fired_subjects": 2,
     }
     row = a_preview(rule=RULE, status="done", result=result | said, seconds=4.2, finished_at=NOW)

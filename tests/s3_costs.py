@@ -14,11 +14,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from consumers.lake.compaction import compact
-from consumers.lake.paths import file_name, hour_folder
-from consumers.lake.retention import expire
+from consumers.lake.retention import compact, expire
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, file_name, hour_folder
 from dashboard.demo.children import kill_child
 from tests.pipeline_rows import at, rows
 from tests.plugins.s3_server import S3Server

@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.conf import settings
 
-from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import STORED_OFFSETS
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.models import Assignment, Client, Cluster, ConsumerGroup, OffsetFile, Queue
 from tests.world import ago
 

@@ -21,9 +21,12 @@ ROOMS = (
     "alerts",
     "overview",
     "groups",
+    "findings",
     "retries",
     "ownership",
     "rebalances",
+    "repeats",
+    "logs",
     "rest",
     "jobs",
     "clock",
@@ -55,8 +58,11 @@ WRONG = [
     ("queries", "consumers.rest"),
     ("rest", "consumers.groups"),
     ("rebalances", "consumers.ownership"),
+    ("logs", "consumers.rebalances"),
+    ("logs.parse", "django.db"),
     ("ownership", "consumers.retries"),
     ("retries", "consumers.groups"),
+    ("findings", "consumers.groups"),
     ("groups", "consumers.alerts"),
     ("groups", "consumers.dead_letters"),
     ("jobs", "consumers.resets"),
@@ -77,7 +83,7 @@ WRONG = [
     ("pipeline.rules", "django.db"),
 ]
 # Folders within a room that have a contract of their own.
-WITHIN = ("pipeline/kernel", "pipeline/rules", "pipeline/bucket")
+WITHIN = ("logs/parse", "pipeline/kernel", "pipeline/rules", "pipeline/bucket")
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,3 @@
-"""Admin pages that show, read-only, everything the poll and the pipeline write."""
+"""Admin pages: first those that change something, then all that the poll, the pipeline and the pages write."""
 
-from . import (  # noqa: F401 - each registers its pages
-    alerts,
-    audit,
-    cluster,
-    entities,
-    rebalances,
-    records,
-    resets,
-    retries,
-    samples,
-    states,
-    thresholds,
-    token,
-    users,
-)
+from . import audit, cluster, changed, read_only  # noqa: F401, I001 - each registers its pages, in the order of the admin's index

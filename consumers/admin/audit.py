@@ -1,28 +1,20 @@
-"""Admin page of audit events, and the mixin that records changes made on admin pages as audit events."""
+"""The mixin that makes an audit event of each change on an admin page; the pages of users and their groups."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils import timezone
 
 from consumers.jobs.audit import note
-from consumers.models import AuditAction, AuditEvent
-
-from .read_only import ReadOnlyAdmin
+from consumers.models import AuditAction
 
 # Django deletes its own log of a user's actions together with the user.
 ACTIONS = {1: AuditAction.ADDED, 2: AuditAction.CHANGED, 3: AuditAction.DELETED}
-
-
-@admin.register(AuditEvent)
-class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ["at", "by_name", "action", "subject_kind", "subject", "sentence"]
-    list_filter = ["action", "subject_kind"]
-    search_fields = ["by_name", "subject", "sentence"]
-    date_hierarchy = "at"
 
 
 class Audited(admin.ModelAdmin):
@@ -43,3 +35,8 @@ class Audited(admin.ModelAdmin):
         action = ACTIONS[entry.action_flag]
         note(subject, str(subject), request.user, entry.get_change_message(), entry.action_time, action)
         return entry
+
+
+for model, page in ((User, UserAdmin), (Group, GroupAdmin)):
+    admin.site.unregister(model)
+    admin.site.register(model, type(f"Audited{page.__name__}", (Audited, page), {}))

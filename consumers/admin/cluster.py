@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from consumers.models import Broker, Cluster
+from consumers.models import Cluster
 from consumers.polling.registration import (
     WrongOption,
     checked_addresses,
@@ -22,7 +22,6 @@ from consumers.polling.registration import (
 )
 
 from .audit import Audited
-from .read_only import ReadOnlyAdmin
 
 # The admin form accepts the same settings as the command line. Secrets can be entered but are never shown.
 
@@ -147,20 +146,3 @@ class ClusterAdmin(Audited):
         if not change:
             obj.created_at = timezone.now()
         super().save_model(request, obj, form, change)
-
-
-@admin.register(Broker)
-class BrokerAdmin(ReadOnlyAdmin):
-    list_display = [
-        "name",
-        "broker_id",
-        "cluster",
-        "address",
-        "version",
-        "reachable",
-        "last_read_at",
-        "read_from",
-        "error",
-    ]
-    list_filter = ["cluster", "reachable"]
-    list_select_related = ["cluster"]

@@ -6,21 +6,34 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from consumers.alerts.channels.channel_settings import checked_channel, saved
-from consumers.alerts.channels.delivery.queue import next_number
-from consumers.alerts.channels.texts.render import sample_payload
-from consumers.alerts.notes import checked_note
-from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.rule_fields import checked_rule
+from consumers.alerts.channels.queue import next_number
+from consumers.alerts.channels.render import sample_payload
 from consumers.jobs.audit import note
 from consumers.jobs.audit import note as log
-from consumers.models import AlertRule, Channel, Delivery, DeliveryStatus, GroupNote
+from consumers.models import (
+    AlertRule,
+    Channel,
+    Delivery,
+    DeliveryStatus,
+    GroupNote,
+    Incident,
+    IncidentEvent,
+    IncidentEventKind,
+    IncidentStatus,
+)
+
+from .fields import MAY_MANAGE, AlertRefused, WrongValue, why_no_role
+from .fields import text as text_of
+from .notes import checked_note
+from .rule_fields import checked_rule
 
 
 @transaction.atomic
-def keep_rule(fields: Mapping[str, Any], rule: AlertRule | None, by: Any, now: datetime) -> AlertRule:
+def save_rule(fields: Mapping[str, Any], rule: AlertRule | None, by: Any, now: datetime) -> AlertRule:
     """Stores `rule` with `fields`, see `checked_rule`; None creates a rule. Raises AlertRefused."""
     values = checked_rule(fields, rule)
     kept = rule or AlertRule()
@@ -49,12 +62,15 @@ def remove_rule(rule: AlertRule, by: Any, now: datetime) -> None:
 def why_not_removed(rule: AlertRule) -> str | None:
     """One query."""
     if rule.key is not None:
-        return _("The site came with this rule, and it could not be had again: switch it off instead of removing it.")
+        return _("A built-in rule cannot be restored after its removal: disable it instead.")
     # A channel without rules is notified of all rules.
     alone = Channel.objects.filter(rules=rule).exclude(rules__in=AlertRule.objects.exclude(pk=rule.pk)).order_by("name")
     names = ", ".join(alone.values_list("name", flat=True))
     if names:
-        return _("Channels that are told of nothing else would be told of all: %s. Change them first.") % names
+        return (
+            _("Without this rule, these channels would receive notifications of all rules: %s. Change them first.")
+            % names
+        )
     return None
 
 
@@ -62,7 +78,7 @@ def why_not_removed(rule: AlertRule) -> str | None:
 
 
 @transaction.atomic
-def keep_channel(fields: Mapping[str, Any], channel: Channel | None, by: Any, now: datetime) -> Channel:
+def save_channel(fields: Mapping[str, Any], channel: Channel | None, by: Any, now: datetime) -> Channel:
     """Stores `channel` with `fields`, see `checked_channel`; None creates a channel. Raises AlertRefused."""
     kept = saved(checked_channel(fields, channel), channel, by, now)
     sentence = f"Changed {', '.join(sorted(fields)) or 'nothing'}." if channel else "Made the channel."
@@ -101,7 +117,7 @@ def send_test(channel: Channel, by: Any, now: datetime) -> Delivery:
 
 
 @transaction.atomic
-def keep_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: datetime) -> GroupNote:
+def save_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: datetime) -> GroupNote:
     """Stores `note` with `fields`, see `checked_note`; None creates a note. Raises AlertRefused."""
     values = checked_note(fields, note)
     kept = note or GroupNote()
@@ -117,3 +133,87 @@ def keep_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: d
 def remove_note(note: GroupNote, by: Any, now: datetime) -> None:
     log(note, note.group_pattern, by, "Removed the note.", now)
     note.delete()
+
+
+# Acknowledges incidents and takes acknowledgements back. Neither stops an incident or its notifications.
+
+LONGEST_TEXT = 2000
+FIELDS = ["acknowledged_at", "acknowledged_by", "acknowledged_by_name", "acknowledgement"]
+
+
+def why_not_acknowledged(incident: Incident, user: Any) -> str | None:
+    """Null where `user` may acknowledge the incident. A second acknowledgement replaces the first one."""
+    if not user.has_perm(MAY_MANAGE):
+        return why_no_role()
+    if incident.status == IncidentStatus.FIRING:
+        return None
+    words = {IncidentStatus.PENDING: _("this one is pending"), IncidentStatus.RESOLVED: _("this one is resolved")}
+    return _("Only a firing incident can be acknowledged: %s.") % words[IncidentStatus(incident.status)]
+
+
+def why_not_unacknowledged(incident: Incident, user: Any) -> str | None:
+    if against := why_not_acknowledged(incident, user):
+        return against
+    return _("The incident is not acknowledged.") if incident.acknowledged_at is None else None
+
+
+def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
+    """Acknowledges the incident. `text` may be empty. Repeating the same acknowledgement changes nothing. Raises
+    AlertRefused.
+    """
+    said = _checked(text)
+    with transaction.atomic():
+        _take_turn(incident)
+        if against := why_not_acknowledged(incident, by):
+            raise AlertRefused(against)
+        name = by.get_username()
+        if incident.acknowledged_at is not None and (name, said) == _acknowledged(incident):
+            return
+        incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = now, by, name
+        incident.acknowledgement = said
+        incident.save(update_fields=FIELDS)
+        words = _("Acknowledged: %s") % said if said else _("Acknowledged.")
+        _note(incident, IncidentEventKind.ACKNOWLEDGED, words, by, now)
+
+
+def unacknowledge(incident: Incident, by: Any, now: datetime) -> None:
+    """Takes the acknowledgement back. Raises AlertRefused."""
+    with transaction.atomic():
+        _take_turn(incident)
+        if against := why_not_unacknowledged(incident, by):
+            raise AlertRefused(against)
+        incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = None, None, None
+        incident.acknowledgement = ""
+        incident.save(update_fields=FIELDS)
+        _note(incident, IncidentEventKind.UNACKNOWLEDGED, _("Acknowledgement withdrawn."), by, now)
+
+
+def _checked(text: str) -> str:
+    try:
+        return str(text_of(LONGEST_TEXT)(text))
+    except WrongValue as wrong:
+        raise AlertRefused({"text": str(wrong)}) from None
+
+
+def _take_turn(incident: Incident) -> None:
+    """Locks the incident's row, so that people and the evaluation change it one after the other."""
+    if Incident.objects.select_for_update().filter(pk=incident.pk).first() is None:
+        raise AlertRefused(_("The incident is resolved and no longer retained."))
+    incident.refresh_from_db()
+
+
+def _acknowledged(incident: Incident) -> tuple[str | None, str]:
+    return incident.acknowledged_by_name, incident.acknowledgement
+
+
+def _note(incident: Incident, kind: IncidentEventKind, sentence: str, by: Any, now: datetime) -> None:
+    newest: int | None = IncidentEvent.objects.filter(incident=incident).aggregate(newest=Max("sequence"))["newest"]
+    IncidentEvent.objects.create(
+        incident=incident,
+        sequence=(newest or 0) + 1,
+        at=now,
+        kind=kind,
+        sentence=sentence,
+        by_name=by.get_username(),
+    )
+    note(incident, str(incident), by, sentence, now)

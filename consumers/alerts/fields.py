@@ -13,10 +13,33 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.db.models import TextChoices
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from consumers.jobs.refused import ActRefused
 from consumers.models import Comparison, Measure, Severity, State
+from consumers.vocabulary.findings import FindingCode, FindingSeverity
+
+# Who may change what alerts are made of, and why a change is refused.
+
+MAY_MANAGE = "consumers.manage_alerts"
+
+
+def why_no_role() -> str:
+    return _("Alerts are managed with the permission %s: the roles operator and admin have it.") % MAY_MANAGE
+
+
+class AlertRefused(ActRefused):
+    """`errors`: a sentence for each invalid field; the field "" stands for the request as a whole."""
+
+    errors: dict[str, str]
+
+    def __init__(self, errors: Mapping[str, str] | str) -> None:
+        self.errors = {"": errors} if isinstance(errors, str) else dict(errors)
+        super().__init__(" ".join(f"{name}: {said}" if name else said for name, said in self.errors.items()))
+
 
 Words = str | Promise
 Check = Callable[[Any], Any]
@@ -42,6 +65,7 @@ class Shape(StrEnum):
     STATES = "states"  # a list of states, or null
     IDS = "ids"  # a list of ids; empty, and null over REST, selects all
     LABELS = "labels"
+    FINDINGS = "findings"  # a list of codes and severities of findings
     LIST = "list"  # a list of texts, one on each line
     HEADERS = "headers"  # {name: value}, one `name: value` on each line
     OVERRIDES = "overrides"
@@ -229,23 +253,29 @@ def states(value: Any) -> list[State] | None:
     return [state for state in State if state in value]
 
 
-def severity(value: Any) -> Severity:
-    if not isinstance(value, str) or value not in Severity.values:
-        raise WrongValue(f"It is one of {', '.join(Severity.values)}.")
-    return Severity(value)
+def findings(value: Any) -> list[str]:
+    """Codes and severities; `-` before a code leaves it out."""
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise WrongValue('It is a list of codes and severities of findings, as ["critical", "-lost_offsets"].')
+    codes, severities = set(FindingCode), set(FindingSeverity) - {FindingSeverity.UNKNOWN}
+    wrong = [one for one in value if one.removeprefix("-") not in codes and one not in severities]
+    if wrong:
+        raise WrongValue(f"{wrong[0]} is neither a code of findings nor one of {', '.join(sorted(severities))}.")
+    if value and all(one.startswith("-") for one in value):
+        raise WrongValue("It names only what is left out: name a severity or a code, too.")
+    return list(dict.fromkeys(value))
 
 
-def measure(value: Any) -> Measure:
-    if not isinstance(value, str) or value not in Measure.values:
-        raise WrongValue(f"It is one of {', '.join(Measure.values)}.")
-    return Measure(value)
+def one_of(choices: type[TextChoices]) -> Check:
+    def check(value: Any) -> TextChoices:
+        if not isinstance(value, str) or value not in choices.values:
+            raise WrongValue(f"It is one of {', '.join(choices.values)}.")
+        return choices(value)
+
+    return check
 
 
-def comparison(value: Any) -> Comparison:
-    if not isinstance(value, str) or value not in Comparison.values:
-        raise WrongValue(f"It is one of {', '.join(Comparison.values)}.")
-    return Comparison(value)
-
+severity, measure, comparison = one_of(Severity), one_of(Measure), one_of(Comparison)
 
 # The cluster that a rule or a silence selects.
 CLUSTER_SCOPE = EntryField(

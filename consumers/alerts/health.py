@@ -1,4 +1,5 @@
-"""Stores the health of each group for lists: some findings for all groups in each round, others by a full check.
+"""Stores the health of each group for lists: some findings for all groups in each round, others by a full check,
+whose findings are stored too.
 
 A full check costs some twenty queries for each group, so a round checks groups for a limited time: first groups that
 were never checked, then those whose members changed, then those checked longest ago.
@@ -11,8 +12,10 @@ from typing import Any
 
 from django.db import transaction
 
-from consumers.groups.health.checks import checked, noticed
-from consumers.groups.health.rows import Reason, worst_level
+from consumers.findings.queries import check_groups
+from consumers.findings.record import record_groups
+from consumers.groups.health import Reason, worst_level
+from consumers.groups.health_checks import noticed, reasons_of
 from consumers.models import ConsumerGroup, GroupHealth
 
 # A group is not checked again before this time, unless its members changed.
@@ -20,7 +23,7 @@ REST = timedelta(seconds=30)
 CHANGING = timedelta(seconds=60)
 AT_ONCE, BATCH = 25, 1000
 FIELDS = ("level", "noticed", "checked", "noted_at", "checked_at")
-Found = Mapping[int, tuple[Reason, ...]]
+GroupReasons = Mapping[int, tuple[Reason, ...]]
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,9 @@ def _is_changing(changed: datetime | None, checked_at: datetime) -> bool:
 
 def _checked(rows: Mapping[int, GroupHealth], part: list[int], now: datetime) -> Iterator[GroupHealth]:
     groups = list(ConsumerGroup.objects.filter(pk__in=part).select_related("cluster"))
-    for pk, reasons in checked(groups, now).items():
+    checks = check_groups(groups, now)
+    record_groups(groups, checks, now)
+    for pk, reasons in reasons_of(groups, checks, now).items():
         row = rows[pk]
         row.checked, row.checked_at = [reason.as_json() for reason in reasons], now
         row.level = worst_level(map(Reason.of_json, [*row.noticed, *row.checked]))

@@ -7,9 +7,62 @@ texts.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
 
-from consumers.alerts.subjects import Subject
-from consumers.models import Measure, State
+from consumers.alerts.preview.values import PastSource
+from consumers.groups.shown import UnknownWord
+from consumers.models import AlertRule, Comparison, Incident, Measure, State, SubjectKind
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Names that the subject's kind does not have are empty. `group_id` is the row of a known group."""
+
+    kind: SubjectKind
+    cluster: str = ""
+    broker: str = ""
+    group: str = ""
+    topic: str = ""
+    group_id: int | None = None
+
+    @classmethod
+    def of_incident(cls, incident: Incident) -> "Subject":
+        return cls(
+            SubjectKind(incident.subject_kind),
+            cluster=incident.cluster_name,
+            broker=incident.broker_name,
+            group=incident.group_name,
+            topic=incident.topic_name,
+            group_id=incident.group_id,
+        )
+
+    @property
+    def key(self) -> str:
+        """A unique key of the subject: neither cluster names nor RocketMQ names contain a '/'."""
+        names = [self.cluster, self.broker or self.group, self.topic]
+        return ":".join([self.kind, "/".join(name for name in names if name)])
+
+    @property
+    def title(self) -> str:
+        """The name of the subject on pages."""
+        if self.kind == SubjectKind.SITE:
+            return "Consumerscope"
+        if self.kind == SubjectKind.TOPIC:
+            return f"{self.group} on {self.topic}"
+        return self.group or self.broker or self.cluster
+
+
+SITE = Subject(SubjectKind.SITE)
+
+
+# A measure; or a measure with the findings that a rule seeks.
+ColumnKey = Measure | tuple[Measure, tuple[str, ...]]
+
+
+def column_key(rule: AlertRule) -> ColumnKey:
+    measure = Measure(rule.measure)
+    return (measure, tuple(rule.findings)) if measure is Measure.FINDINGS else measure
 
 
 def _nothing(place: int) -> None:
@@ -28,7 +81,7 @@ class Column:
     reason: Callable[[int], str]
     evidence: Callable[[int], str]
     since: Callable[[int], datetime | None] = _nothing
-    spared: Callable[[int], str | None] = _nothing
+    suppressed: Callable[[int], str | None] = _nothing
 
 
 @dataclass(frozen=True)
@@ -36,7 +89,7 @@ class Table:
     """Subjects of one kind in one order, with their columns. `labels[i]` are the labels that notes give subject i."""
 
     subjects: Sequence[Subject]
-    columns: Mapping[Measure, Column]
+    columns: Mapping[ColumnKey, Column]
     labels: Sequence[Mapping[str, str]]
 
 
@@ -65,7 +118,7 @@ def number_column(
     words: Callable[[float], str],
     *,
     since: Callable[[int], datetime | None] = lambda _: None,
-    spared: Callable[[int], str | None] = lambda _: None,
+    suppressed: Callable[[int], str | None] = lambda _: None,
 ) -> Column:
     """An unknown value has its reason as evidence."""
 
@@ -73,7 +126,7 @@ def number_column(
         value = values[place]
         return reason(place) if value is None else words(value)
 
-    return Column(values, reason, evidence, since, spared)
+    return Column(values, reason, evidence, since, suppressed)
 
 
 # A column of ages since the last success, for few subjects, whose sentences are made at once.
@@ -102,5 +155,60 @@ def age_column(ages: Sequence[Age]) -> Column:
         reason=lambda place: ages[place].sentence,
         evidence=lambda place: ages[place].sentence,
         since=lambda place: ages[place].since,
-        spared=lambda place: ages[place].sentence if ages[place].is_due else None,
+        suppressed=lambda place: ages[place].sentence if ages[place].is_due else None,
     )
+
+
+# One measure of alert rules, declared beside the code that reads it.
+#
+# The evaluation, the form, the checks of rules and the preview are built from these declarations. The labels of
+# measures are in consumers/alerts/queries/words.py. To add a measure, see docs/architecture.md.
+
+
+class Unit(StrEnum):
+    STATE = "state"
+    MESSAGES = "messages"
+    SECONDS = "seconds"
+    SHARE = "share"
+    COUNT = "count"
+
+
+class Metric(NamedTuple):
+    """The gauge of a measure that no other one tells. `unknown_word`: the word for an unknown value, unless one of
+    the group's `others` is not known either: then their words say it.
+    """
+
+    name: str
+    words: str
+    unknown_word: UnknownWord
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureSpec:
+    """`reads`: for each kind of subject, the function that makes a column from that kind's scan. A rule applies to the
+    first kind. A measure that reads TOPIC also exists for groups' parts of a topic.
+
+    `past`: null where only the newest value is stored. `note`: an addition for previews. `is_of_waiting`: the value
+    grows while a group waits, also by habit. `knows_exclusions`: the past tells what rules excluded then.
+    `seeks_findings`: a rule says which findings it seeks, and the functions take that too.
+    """
+
+    code: Measure
+    unit: Unit
+    reads: Mapping[SubjectKind, Callable[..., Column]]
+    comparisons: tuple[Comparison, ...] = (Comparison.ABOVE,)
+    past: PastSource | None = None
+    note: Any = None
+    is_of_waiting: bool = False
+    knows_exclusions: bool = False
+    seeks_findings: bool = False
+    metric: Metric | None = None
+
+    @property
+    def subject(self) -> SubjectKind:
+        return next(iter(self.reads))
+
+    @property
+    def knows_topics(self) -> bool:
+        return SubjectKind.TOPIC in self.reads

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from consumers.models import GroupNote
 
 from . import fields as check
-from .fields import EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
-from .refused import AlertRefused
-from .rules.selection import Selection
-from .subjects import Subject
+from .fields import AlertRefused, EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
+from .measured import Subject
+from .rule_terms import Selection
 
 LAST_POSITION = 100_000
 
 
 def _position(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LAST_POSITION:
-        raise WrongValue(f"It is a whole number from 0 to {LAST_POSITION}; the lowest counts first.")
+        raise WrongValue(f"It is a whole number from 0 to {LAST_POSITION}; the lowest number takes precedence.")
     return value
 
 
@@ -30,8 +30,8 @@ NOTE_FIELDS = (
         check=_position,
         default=0,
         longest=LAST_POSITION,
-        label=_("Place"),
-        hint=_("the lowest counts first"),
+        label=_("Priority"),
+        hint=_("the lowest number takes precedence"),
         help_text="By default 0",
     ),
     EntryField(
@@ -54,7 +54,7 @@ NOTE_FIELDS = (
     ),
     EntryField(
         name="owner",
-        label=_("Owner"),
+        label=pgettext_lazy("of a group", "Owner"),
         hint=_("a team or a person"),
         shape=Shape.TEXT,
         check=check.text(200),
@@ -73,7 +73,7 @@ NOTE_FIELDS = (
     EntryField(
         name="note",
         label=_("Note"),
-        hint=_("what to know, and to do first"),
+        hint=_("background, and the first steps"),
         shape=Shape.LINES,
         check=check.lines,
         default="",
@@ -81,7 +81,7 @@ NOTE_FIELDS = (
     EntryField(
         name="labels",
         label=_("Labels"),
-        hint=_("team=payments, one on each line"),
+        hint=_("team=payments, one per line"),
         shape=Shape.LABELS,
         check=check.labels,
         default={},
@@ -108,7 +108,7 @@ def checked_note(fields: Mapping[str, Any], note: GroupNote | None = None) -> di
 
 
 @dataclass(frozen=True)
-class Said:
+class NoteContent:
     """An empty field: no note sets it."""
 
     owner: str = ""
@@ -117,7 +117,7 @@ class Said:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-NOTHING_SAID = Said()
+EMPTY_NOTE = NoteContent()
 
 
 @dataclass(frozen=True)
@@ -126,18 +126,18 @@ class Notes:
     counts.
     """
 
-    rows: Sequence[tuple[Selection, Said]] = ()
-    _said: dict[tuple[str, str], Said] = field(default_factory=dict, compare=False, repr=False)
+    rows: Sequence[tuple[Selection, NoteContent]] = ()
+    _said: dict[tuple[str, str], NoteContent] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of_site(cls) -> "Notes":
         """One query."""
         return notes_of(GroupNote.objects.order_by("position", "pk"))
 
-    def said(self, subject: Subject) -> Said:
+    def said(self, subject: Subject) -> NoteContent:
         """Nothing applies to subjects that are neither a group nor a group's part of a topic."""
         if not self.rows or not subject.group:
-            return NOTHING_SAID
+            return EMPTY_NOTE
         key = subject.cluster, subject.group
         if key not in self._said:
             self._said[key] = _united([said for selection, said in self.rows if selection.takes(subject)])
@@ -151,19 +151,19 @@ def notes_of(rows: Iterable[GroupNote]) -> Notes:
     """`rows` in order of priority."""
     return Notes(
         [
-            (Selection(row.cluster, row.group_pattern), Said(row.owner, row.runbook_url, row.note, row.labels))
+            (Selection(row.cluster, row.group_pattern), NoteContent(row.owner, row.runbook_url, row.note, row.labels))
             for row in rows
         ]
     )
 
 
-def _united(said: Sequence[Said]) -> Said:
+def _united(said: Sequence[NoteContent]) -> NoteContent:
     if not said:
-        return NOTHING_SAID
+        return EMPTY_NOTE
     labels: dict[str, str] = {}
     for one in reversed(said):
         labels |= one.labels
-    return Said(
+    return NoteContent(
         owner=next((one.owner for one in said if one.owner), ""),
         runbook_url=next((one.runbook_url for one in said if one.runbook_url), ""),
         note=next((one.note for one in said if one.note), ""),

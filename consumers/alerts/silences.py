@@ -12,8 +12,7 @@ from consumers.jobs.audit import note
 from consumers.models import AlertRule, Silence
 
 from . import fields as check
-from .fields import EntryField, Shape, WrongValue, checked_fields, checks_of
-from .refused import MAY_MANAGE, AlertRefused, why_no_role
+from .fields import MAY_MANAGE, AlertRefused, EntryField, Shape, WrongValue, checked_fields, checks_of, why_no_role
 
 LONGEST = timedelta(days=366)
 # A form has whole minutes only.
@@ -23,13 +22,13 @@ LONGEST_REASON = 2000
 
 def _moment(value: Any) -> datetime:
     if not isinstance(value, datetime) or value.tzinfo is None:
-        raise WrongValue(_("It is a time with its zone."))
+        raise WrongValue(_("Enter a time with a time zone."))
     return value
 
 
 def _rule(value: Any) -> AlertRule | None:
     if value is not None and not isinstance(value, AlertRule):
-        raise WrongValue(_("It is a rule, or null for all rules."))
+        raise WrongValue(_("Enter a rule, or null for all rules."))
     return value
 
 
@@ -48,7 +47,7 @@ SILENCE_FIELDS = (
     EntryField(
         name="topic",
         label=gettext_lazy("Topic"),
-        hint=gettext_lazy("only rules that name this topic; empty: all"),
+        hint=gettext_lazy("only rules for this topic; empty: all"),
         shape=Shape.SCOPE,
         check=check.topic,
         default="",
@@ -58,7 +57,7 @@ SILENCE_FIELDS = (
     EntryField(
         name="labels",
         label=gettext_lazy("Labels"),
-        hint=gettext_lazy("team=payments, one on each line; a group must bear them all"),
+        hint=gettext_lazy("team=payments, one per line; a group must have all of them"),
         shape=Shape.LABELS,
         check=check.labels,
         default={},
@@ -85,7 +84,7 @@ SILENCE_FIELDS = (
     EntryField(
         name="reason",
         label=gettext_lazy("Reason"),
-        hint=gettext_lazy("kept with the silence, for whoever wonders why nothing was told"),
+        hint=gettext_lazy("shown with the silence: why notifications are suppressed"),
         shape=Shape.TEXT,
         check=check.text(LONGEST_REASON, required=True),
         longest=LONGEST_REASON,
@@ -115,7 +114,7 @@ def end(silence: Silence, by: Any, now: datetime) -> None:
     """Ends the silence now, also before it has begun. Raises AlertRefused."""
     with transaction.atomic():
         if Silence.objects.select_for_update().filter(pk=silence.pk).first() is None:
-            raise AlertRefused(_("It went with its rule, or is long over."))
+            raise AlertRefused(_("The silence no longer exists: it was removed with its rule, or expired long ago."))
         silence.refresh_from_db()
         if against := why_not_ended(silence, by, now):
             raise AlertRefused(against)
@@ -129,13 +128,13 @@ def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
     if not user.has_perm(MAY_MANAGE):
         return why_no_role()
     if silence.ends_at <= now:
-        return _("It is over since %s UTC.") % f"{silence.ends_at:%Y-%m-%d %H:%M}"
+        return _("The silence ended at %s UTC.") % f"{silence.ends_at:%Y-%m-%d %H:%M}"
     return None
 
 
 def _checked(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     values, errors = checked_fields({"starts_at": now, "everything": False, **fields}, CHECKS)
-    wanted = {"reason": _("Say why nobody is to be told."), "ends_at": _("Say until when: a silence has an end.")}
+    wanted = {"reason": _("Enter the reason for the silence."), "ends_at": _("Enter an end: every silence has one.")}
     errors |= {name: words for name, words in wanted.items() if fields.get(name) in (None, "")}
     if not errors:
         errors = _wrong_choice(values.pop("everything"), any(values[name] for name in SELECTS if name in values))
@@ -148,12 +147,12 @@ def _checked(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 def _wrong_choice(everything: bool, is_narrowed: bool) -> dict[str, str]:
     """A forgotten field must not silence the whole site."""
     if everything and is_narrowed:
-        return {"everything": _("It silences everything, or what is named: choose one of the two.")}
+        return {"everything": _("Choose either everything or a selection, not both.")}
     if not everything and not is_narrowed:
         return {
             "everything": _(
-                "Nothing is named, so it would silence everything: name a cluster, groups, a topic, a rule or labels, "
-                "or choose everything."
+                "Without a selection, the silence covers the whole site: select a cluster, groups, a topic, a "
+                "rule or labels, or choose everything."
             )
         }
     return {}
@@ -161,9 +160,9 @@ def _wrong_choice(everything: bool, is_narrowed: bool) -> dict[str, str]:
 
 def _wrong_times(starts_at: datetime, ends_at: datetime, now: datetime) -> dict[str, str]:
     if starts_at < now - ROUNDED:
-        return {"starts_at": _("It begins now or later: what was told cannot be silenced any more.")}
+        return {"starts_at": _("Choose a start that is not in the past: sent notifications cannot be suppressed.")}
     if ends_at <= max(starts_at, now):
-        return {"ends_at": _("It ends after it begins, and in the future.")}
+        return {"ends_at": _("Choose an end in the future and after the start.")}
     if ends_at - now > LONGEST:
-        return {"ends_at": _("It ends within a year: switch a rule off that nobody wants to hear of.")}
+        return {"ends_at": _("Choose an end within a year. To stop a rule for good, disable it.")}
     return {}

@@ -3,24 +3,63 @@
 import logging
 import threading
 import time
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.queue import channels_due
+from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.queue import channels_due
 from consumers.alerts.evaluation.run import evaluate
-from consumers.alerts.health import note
 from consumers.alerts.preview.request import TAKEN_UP_WITHIN, fail_forgotten, fail_waiting
 from consumers.alerts.preview.work import GRACE_SECONDS, LIMIT_SECONDS, work_on
-from consumers.alerts.retention import forget
 from consumers.clock.tasks import may_expire
-from consumers.jobs.asking import RedisDown, publish
+from consumers.findings.record import record_clusters
+from consumers.jobs.asking import RedisDown, publish, publish_or_leave
 from consumers.jobs.hold import stale_after
+from consumers.models import Delivery, DeliveryEvent, DeliveryStatus, Incident, RulePreview, Silence, StoredFinding
 from consumers.polling.locks import Locked, lock
+
+from .health import note
+
+# Deletes old resolved incidents with their events, resolved findings, messages with their attempts, and previews.
+#
+# Open incidents and findings are never deleted.
+
+# Each transaction is short, so that other writers do not wait.
+AT_ONCE = 500
+ENDED = (DeliveryStatus.SENT, DeliveryStatus.FAILED, DeliveryStatus.DROPPED)
+
+
+def forget(now: datetime) -> int:
+    """Returns how many rows were deleted, without dependent rows."""
+    return sum(_delete(rows) for rows in _old(now - timedelta(days=settings.ALERT_HISTORY_DAYS)))
+
+
+def _old(before: datetime) -> Iterator[QuerySet[Any]]:
+    yield Incident.objects.filter(resolved_at__lt=before)
+    yield StoredFinding.objects.filter(resolved_at__lt=before)
+    # Deliveries of an incident are needed until it resolves, and until its resolution is delivered.
+    of_kept = Exists(DeliveryEvent.objects.filter(delivery=OuterRef("pk")))
+    yield Delivery.objects.filter(~of_kept, status__in=ENDED, created_at__lt=before)
+    yield RulePreview.objects.filter(created_at__lt=before)
+    # An open incident may be silenced for that long: the silence that suppresses it stays with it.
+    kept = Incident.objects.filter(silence__isnull=False, resolved_at=None)
+    yield Silence.objects.filter(ends_at__lt=before).exclude(pk__in=kept.values("silence"))
+
+
+def _delete(rows: QuerySet[Any]) -> int:
+    count = 0
+    while ids := list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]):
+        rows.model._default_manager.filter(pk__in=ids).delete()
+        count += len(ids)
+    return count
+
 
 # Tasks of the alert worker: rules are evaluated, channels send queued messages, old incidents are deleted.
 # Its threads do nothing else, and slow receivers never take all of them: an evaluation always finds a thread.
@@ -37,11 +76,7 @@ _sends = threading.BoundedSemaphore(SENDS_AT_ONCE)
 
 def hand_over_channel(channel_id: int) -> bool:
     """Hands the channel to the workers. False where Redis is down: then beat hands it over later."""
-    try:
-        publish(alerts_send, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
-    except RedisDown:
-        return False
-    return True
+    return publish_or_leave(alerts_send, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
 
 
 @shared_task(name="consumers.alerts_due")
@@ -125,9 +160,10 @@ HEALTH_LOCK_SECONDS = 30.0
 
 @shared_task(name="consumers.health_due")
 def health_due() -> None:
-    """The health of groups as a task of the general worker: lists are sorted by what it notes."""
+    """Findings and the health of groups as a task of the general worker: lists are sorted by what it notes."""
     try:
         with lock("health", max(HEALTH_LOCK_SECONDS, 2 * settings.HEALTH_SECONDS)):
+            record_clusters(timezone.now())
             report = note(timezone.now(), timezone.now, settings.HEALTH_CHECK_SECONDS)
     except Locked:
         logger.warning("The last round of health checks still runs: this one is left out.")

@@ -42,6 +42,8 @@ from consumers.models import (
     Incident,
     IncidentEvent,
     Lease,
+    LogEvent,
+    LogFile,
     LossAcknowledgement,
     MachineClock,
     OffsetFile,
@@ -52,6 +54,7 @@ from consumers.models import (
     QueueState,
     Reading,
     Rebalance,
+    RepeatEvent,
     Resend,
     ResendItem,
     Reset,
@@ -61,6 +64,7 @@ from consumers.models import (
     Rung,
     Silence,
     StateChange,
+    StoredFinding,
     TagSample,
     Topic,
 )
@@ -94,6 +98,7 @@ ACTS: dict[type[Model], Acts] = {
     DeliveryAttempt: Acts(keep="at"),
     RulePreview: Acts(keep="since until", set="created_at started_at finished_at"),
     GroupHealth: Acts(set="noted_at", void="checked_at"),
+    StoredFinding: Acts(set="since last_seen_at resolved_at"),
     # What is evaluated, and the history of it.
     PipelineRun: Acts(drop="until started_at", keep="since finished_at"),
     GroupWindow: Acts(drop="start"),
@@ -103,6 +108,7 @@ ACTS: dict[type[Model], Acts] = {
     Rebalance: Acts(
         drop="started_before", set="started_after last_change_at settled_at episode_since judged_at", keep="dated_at"
     ),
+    RepeatEvent: Acts(drop="started_at", set="began_after last_at judged_at"),
     QueueState: Acts(set="since judged_at"),
     GroupState: Acts(set="since dlq_day_since retry_share_since judged_at", void="last_rebalance_at usual_gap_at"),
     # What is polled.
@@ -132,6 +138,8 @@ ACTS: dict[type[Model], Acts] = {
     DelayLevel: Acts(set="read_at", void="sampled_at", keep="next_due_at"),
     Rung: Acts(set="sampled_at", keep="oldest_stored_at next_due_at"),
     OffsetFile: Acts(void="read_at", keep="modified_at"),
+    LogFile: Acts(set="first_seen_at gone_at", void="read_at zone_agrees_at", keep="last_event_at"),
+    LogEvent: Acts(keep="began_at at"),
     DeadLetter: Acts(set="seen_at", keep="born_at stored_at"),
     DeadLetterLook: Acts(set="looked_at"),
     LossAcknowledgement: Acts(set="at applied_at"),

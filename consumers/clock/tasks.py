@@ -5,9 +5,10 @@ from typing import Any
 
 from celery.signals import task_prerun
 
-from consumers.clock.machine import this_machine
 from consumers.clock.status import expiry_hold, hold_words
 from consumers.clock.watch import watch_clock
+
+from .watch import this_machine
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.lake.disk import MIB
+from consumers.lake.store import MIB
 from consumers.models import HistorySize
-from consumers.pipeline.upkeep import kept_for
-from consumers.pipeline.wider import DAY_SECONDS
+from consumers.pipeline.upkeep import DAY_SECONDS, retentions
 from consumers.queries.declared import answer, given, public
 
 NOT_MEASURED = gettext_lazy("not measured yet: the Spark worker measures it every hour")
@@ -72,7 +71,9 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
     floor = int(settings.LAKE_DISK_FLOOR_MIB * MIB)
     if measured is None or every is None:
         missing = dict.fromkeys(("bytes", "growth_bytes_a_day"), str(NOT_MEASURED))
-        not_measured = [TableUse(name, kept.total_seconds(), None, None, missing) for name, kept in kept_for().items()]
+        not_measured = [
+            TableUse(name, kept.total_seconds(), None, None, missing) for name, kept in retentions().items()
+        ]
         unknown = dict.fromkeys(("measured_at", *missing, "free_bytes", "floor_seconds"), str(NOT_MEASURED))
         return HistoryUse(None, None, None, None, floor, None, not_measured, unknown)
     tables = every if cluster is None else _tables(measured, cluster)
@@ -100,7 +101,7 @@ def _tables(measured: HistorySize, cluster: str | None) -> list[TableUse]:
     chosen = list(measured.tables.values()) if cluster is None else [measured.tables.get(cluster, {})]
     has_whole_day = any(entry["newest_whole_days"] for tables in chosen for entry in tables.values())
     found = []
-    for name, kept in kept_for().items():
+    for name, kept in retentions().items():
         entries = [tables[name] for tables in chosen if name in tables]
         growths = [_table_growth(entry, kept, measured.measured_at) for entry in entries]
         known = [growth for growth in growths if growth is not None]

@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 from consumers.clusters.history_use import HistoryUse, history_uses
 from consumers.clusters.queries import cluster_list
 from consumers.clusters.rows import ClusterRow
+from consumers.logs.queries import LogFileRow, log_files_by_cluster
 from consumers.queries.declared import answer
 from consumers.rest.answers import list_response, whole
 from consumers.rest.requests import Paging
@@ -23,6 +24,7 @@ from consumers.retries.levels.broker_levels import BrokerLevels, levels_by_name
 class ClusterDocument(ClusterRow):
     delay_levels: Sequence[BrokerLevels]
     history: HistoryUse
+    logs: Sequence[LogFileRow]
 
 
 class ClusterListView(APIView):
@@ -32,9 +34,12 @@ class ClusterListView(APIView):
         paging, now = Paging.of(request), timezone.now()
         levels = levels_by_name(now)
         clusters = cluster_list(now)
+        logs = log_files_by_cluster(now)
         uses = history_uses([row.name for row in clusters])
         rows = [
-            ClusterDocument(**vars(row), delay_levels=levels.get(row.name, []), history=uses[row.name])
+            ClusterDocument(
+                **vars(row), delay_levels=levels.get(row.name, []), history=uses[row.name], logs=logs.get(row.name, [])
+            )
             for row in clusters
         ]
         return list_response(request, ClusterDocument, whole(rows), **paging)

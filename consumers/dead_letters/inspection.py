@@ -10,18 +10,19 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils.translation import gettext
 
-from consumers.dead_letters.index.read_queue import reason_of
 from consumers.jobs import asking, audit
 from consumers.jobs.wires import connected, masters
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.registration import NoAccess
-from consumers.rest.problems import group_missing
+from consumers.rest.answers import group_missing
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.bodies import BodyKind, Compression, DecodedBody, decoded_body
 from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
-from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.codes import RocketMQError
+
+from .read_queue import reason_of
 
 # The result of fetching a message, and its transfer: as JSON through Redis, never written to disk.
 TIMES = ("born_at", "stored_at")
@@ -51,7 +52,7 @@ class Property:
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """`body` is null where the message was fetched without content."""
 
     at: datetime
@@ -63,7 +64,7 @@ class Look:
         return json.dumps(asdict(self), default=datetime.isoformat)
 
     @classmethod
-    def of_json(cls, text: str) -> "Look":
+    def of_json(cls, text: str) -> "Inspection":
         said = json.loads(text)
         message = said["message"] | {name: datetime.fromisoformat(said["message"][name]) for name in TIMES}
         return cls(
@@ -90,26 +91,26 @@ KEPT_SECONDS = 120
 
 
 @dataclass(frozen=True)
-class LookAnswer:
+class InspectionAnswer:
     """Without an inspection and a reason the answer is still awaited."""
 
     asked_at: datetime
-    look: Look | None
+    look: Inspection | None
     reason: str | None
 
 
 @dataclass(frozen=True)
-class LookKey:
+class InspectionKey:
     user_id: int
     with_content: bool
     token: str
 
     @classmethod
-    def made(cls, user_id: int, *, with_content: bool) -> "LookKey":
+    def made(cls, user_id: int, *, with_content: bool) -> "InspectionKey":
         return cls(user_id, with_content, secrets.token_urlsafe(18))
 
     @classmethod
-    def of(cls, text: str) -> "LookKey":
+    def of(cls, text: str) -> "InspectionKey":
         _, _, user_id, seen, token = text.split(":")
         return cls(int(user_id), seen == "content", token)
 
@@ -117,52 +118,52 @@ class LookKey:
         return f"consumerscope:look:{self.user_id}:{'content' if self.with_content else 'facts'}:{self.token}"
 
 
-def put_question(key: LookKey, place: MessagePlace, now: datetime) -> None:
+def put_question(key: InspectionKey, place: MessagePlace, now: datetime) -> None:
     """Raises RedisDown."""
     asking.put_question(str(key), {"place": asdict(place)}, now, KEPT_SECONDS)
 
 
-def put_answer(key: str, look: Look | None, reason: str | None) -> None:
+def put_answer(key: str, look: Inspection | None, reason: str | None) -> None:
     """Does nothing where the request has expired. Raises RedisDown."""
     answer = {"look": None if look is None else look.as_json(), "reason": reason}
     asking.put_answer(key, answer, KEPT_SECONDS)
 
 
-def answer_of(key: LookKey, place: MessagePlace) -> LookAnswer | None:
+def answer_of(key: InspectionKey, place: MessagePlace) -> InspectionAnswer | None:
     """None where this user has no such request for this message, or it has expired. Raises RedisDown."""
     said = asking.what_is_said(str(key)) or {}
     if said.get("place") != asdict(place):
         return None
     look = said.get("look")
-    return LookAnswer(
-        datetime.fromisoformat(said["asked_at"]), None if look is None else Look.of_json(look), said.get("reason")
+    return InspectionAnswer(
+        datetime.fromisoformat(said["asked_at"]), None if look is None else Inspection.of_json(look), said.get("reason")
     )
 
 
 # Fetches one dead-letter message from a broker, by a pull under a system group's name that commits nothing.
-class LookFailed(Exception):
+class InspectionFailed(Exception):
     """str() is one sentence for whoever asked."""
 
 
-def look_at(place: MessagePlace, now: datetime, *, with_content: bool) -> Look:
+def fetch_message(place: MessagePlace, now: datetime, *, with_content: bool) -> Inspection:
     """Without content, neither the body nor the values of the producer's own properties are returned.
 
-    Raises LookFailed.
+    Raises InspectionFailed.
     """
     group = ConsumerGroup.objects.select_related("cluster").filter(cluster__name=place.cluster, name=place.group)
     known = group.first()
     if known is None:
-        raise LookFailed(str(group_missing(place.cluster, place.group).detail))
+        raise InspectionFailed(str(group_missing(place.cluster, place.group).detail))
     try:
         wire = connected(known.cluster)
         broker = masters(known.cluster, wire).get(place.broker)
         if broker is None:
             why = gettext("No master of %(broker)s is known. It may have left the cluster.")
-            raise LookFailed(why % {"broker": place.broker})
-        return _look(wire.run(_message(broker, place)), now, with_content=with_content)
+            raise InspectionFailed(why % {"broker": place.broker})
+        return _inspection(wire.run(_message(broker, place)), now, with_content=with_content)
     except (NoAccess, RocketMQError) as error:
         why = gettext("The message could not be fetched from %(broker)s: %(error)s")
-        raise LookFailed(why % {"broker": place.broker, "error": _reason(error, place)}) from None
+        raise InspectionFailed(why % {"broker": place.broker, "error": _reason(error, place)}) from None
 
 
 def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
@@ -175,12 +176,12 @@ async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
     least = await broker.min_offset(topic, place.queue_id, deadline_seconds=seconds)
     end = await broker.max_offset(topic, place.queue_id, deadline_seconds=seconds)
     if not least <= place.offset < end:
-        raise LookFailed(_not_there(place.offset, least, end))
+        raise InspectionFailed(_not_there(place.offset, least, end))
     pulled = await broker.pull(topic, place.queue_id, place.offset, deadline_seconds=seconds)
     found = next((message for message in pulled.messages if message.queue_offset == place.offset), None)
     if found is None:
         why = gettext("The broker returned no message at offset %(offset)s: %(outcome)s.")
-        raise LookFailed(why % {"offset": place.offset, "outcome": pulled.outcome})
+        raise InspectionFailed(why % {"offset": place.offset, "outcome": pulled.outcome})
     return found
 
 
@@ -197,9 +198,9 @@ def _not_there(offset: int, least: int, end: int) -> str:
     return why % words
 
 
-def _look(message: StoredMessage, now: datetime, *, with_content: bool) -> Look:
+def _inspection(message: StoredMessage, now: datetime, *, with_content: bool) -> Inspection:
     limit = int(settings.MESSAGE_BODY_SHOWN_BYTES)
-    return Look(
+    return Inspection(
         at=now,
         message=dead_message(message),
         properties=tuple(

@@ -16,24 +16,25 @@ from django.utils.translation import gettext
 from consumers.dead_letters.exports.channel import PATIENCE_SECONDS, Channel, ChunkWriter, NobodyReads
 from consumers.dead_letters.exports.export import Limits, export
 from consumers.dead_letters.exports.stream import ExportFailed, ExportWanted, streamed
-from consumers.dead_letters.index.look import LookRules, look_into, put_asked, put_done
 from consumers.dead_letters.inspection import (
-    LookFailed,
-    LookKey,
+    InspectionFailed,
+    InspectionKey,
     MessagePlace,
-    look_at,
+    fetch_message,
     may_see,
     permission_lost,
     put_answer,
     put_question,
 )
+from consumers.dead_letters.resend.preview import expire
 from consumers.dead_letters.resend.run import run
-from consumers.dead_letters.resend.start import expire
-from consumers.jobs.asking import PATIENCE, RedisDown, publish
+from consumers.jobs.asking import PATIENCE, RedisDown, publish, publish_or_leave
 from consumers.jobs.hold import left_behind, stale_after
 from consumers.models import Cluster, ConsumerGroup, Resend, ResendStatus
 from consumers.polling.locks import Locked, lock
-from consumers.polling.wire import WireClosed
+from consumers.polling.registration import WireClosed
+
+from .index import IndexLimits, index_groups, put_asked, put_done
 
 # Index passes as tasks of the general worker: one at a time for each cluster.
 logger = logging.getLogger(__name__)
@@ -46,12 +47,12 @@ AGAIN_SECONDS, MOST_AGAIN = 1, 30
 FAILED = "The worker failed. See its log for the cause."
 
 
-@shared_task(name="consumers.look_into_dead_letters")
-def look_into_dead_letters() -> None:
+@shared_task(name="consumers.index_dead_letters")
+def index_dead_letters() -> None:
     for cluster in Cluster.objects.order_by("pk"):
         try:
             with lock(f"dead letters:{cluster.name}", LOCK_SECONDS):
-                look_into(cluster, None, LookRules.of_site(), timezone.now())
+                index_groups(cluster, None, IndexLimits.of_site(), timezone.now())
         except Locked:
             logger.warning("Somebody looks into the dead letters of %s just now: this turn is left out.", cluster.name)
         except WireClosed as lost:
@@ -61,16 +62,16 @@ def look_into_dead_letters() -> None:
 def ask_for_dead_letters(group: ConsumerGroup, now: datetime) -> None:
     """Requests a pass for one group at once. Raises RedisDown."""
     put_asked(group, now)
-    publish(look_into_dead_letters_of, expires_seconds=3 * PATIENCE.total_seconds(), pk=group.pk)
+    publish(index_dead_letters_of, expires_seconds=3 * PATIENCE.total_seconds(), pk=group.pk)
 
 
-@shared_task(name="consumers.look_into_dead_letters_of", bind=True, max_retries=MOST_AGAIN)
-def look_into_dead_letters_of(self: Task, pk: int) -> None:
+@shared_task(name="consumers.index_dead_letters_of", bind=True, max_retries=MOST_AGAIN)
+def index_dead_letters_of(self: Task, pk: int) -> None:
     """Runs after the pass that is now running."""
     group = ConsumerGroup.objects.select_related("cluster").get(pk=pk)
     try:
         with lock(f"dead letters:{group.cluster.name}", LOCK_SECONDS):
-            look_into(group.cluster, group, LookRules.of_site(), timezone.now())
+            index_groups(group.cluster, group, IndexLimits.of_site(), timezone.now())
     except Locked as locked:
         raise self.retry(exc=locked, countdown=AGAIN_SECONDS) from None
     except Exception:
@@ -125,11 +126,11 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
 
 
 # Fetching one dead-letter message: a page requests it, the general worker answers through Redis.
-def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:
+def ask_inspection(key: InspectionKey, place: MessagePlace, now: datetime) -> None:
     """Raises RedisDown."""
     put_question(key, place, now)
     publish(
-        look_at_message,
+        inspect_message,
         expires_seconds=PATIENCE.total_seconds(),
         key=str(key),
         place=asdict(place),
@@ -137,15 +138,15 @@ def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:
     )
 
 
-@shared_task(name="consumers.look_at_message")
-def look_at_message(key: str, place: dict[str, Any], with_content: bool) -> None:
+@shared_task(name="consumers.inspect_message")
+def inspect_message(key: str, place: dict[str, Any], with_content: bool) -> None:
     look, reason = None, gettext("The worker failed. See its log for the cause.")
     try:
-        asked = LookKey.of(key)
+        asked = InspectionKey.of(key)
         if with_content and not (asked.with_content and may_see(asked.user_id)):
-            raise LookFailed(permission_lost())
-        look = look_at(MessagePlace(**place), timezone.now(), with_content=with_content)
-    except LookFailed as error:
+            raise InspectionFailed(permission_lost())
+        look = fetch_message(MessagePlace(**place), timezone.now(), with_content=with_content)
+    except InspectionFailed as error:
         reason = str(error)
     finally:
         put_answer(key, look, None if look else reason)
@@ -154,11 +155,7 @@ def look_at_message(key: str, place: dict[str, Any], with_content: bool) -> None
 # Resends as tasks of the general worker. Beat hands over again what a dead worker left unfinished.
 def hand_over(resend_id: UUID) -> bool:
     """Hands a started resend to the workers. False where Redis is down: then beat hands it over later."""
-    try:
-        publish(resend, expires_seconds=stale_after().total_seconds(), resend_id=str(resend_id))
-    except RedisDown:
-        return False
-    return True
+    return publish_or_leave(resend, expires_seconds=stale_after().total_seconds(), resend_id=str(resend_id))
 
 
 @shared_task(name="consumers.resend")

@@ -10,9 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.groups.queue_rows import QueueRow
 from consumers.models import Client, ConsumerGroup, Queue, QueueSample, State
 from consumers.queries.texts import count, messages, place
-from consumers.vocabulary.groups import BROADCASTING, PULLING
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+from consumers.vocabulary.states import BROADCASTING, NO_LAG_REASONS, PULLING, RuleCode, UnknownReason
 
 from .rows import Anomaly
 

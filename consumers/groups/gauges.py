@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from django.db.models import Case, F, When
 
-from consumers.groups.health.rows import LEVELS
 from consumers.groups.listing import filtered
 from consumers.groups.overlay import STATES, Overlay
 from consumers.groups.row import time_lag_kind
 from consumers.groups.rows import GroupFilters
-from consumers.groups.unknown_words import UnknownWord, lag_word, unread_word
 from consumers.models import HealthLevel, State, TimeLagKind
+
+from .health import LEVELS
+from .shown import UnknownWord, lag_word, unread_word
 
 # Pages and REST show the same numbers through groups.py; a test compares the two.
 CHUNK = 2000

@@ -23,15 +23,14 @@ from consumers.models import (
 )
 from consumers.polling.flags import ghosts
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
-from consumers.queries.evaluation import newest_evaluation
+from consumers.queries.limits import newest_evaluation
 from consumers.queries.queues.lost_offsets import group_losses
 from consumers.queries.queues.overlay import is_late
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.retries.unfinished.blocked import blocked_places
-from consumers.vocabulary.groups import Flag
-from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import Flag, RuleCode
 
-from .health.noted import HEALTH_RANKS, noted, with_health_rank
+from .health_checks import HEALTH_RANKS, noted, with_health_rank
 from .overlay import RANKS, STATES, Overlay
 from .row import group_row
 from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, IncidentCounts, ListKind, stored_in
@@ -136,7 +135,7 @@ ORDERINGS = {
 } | {name: f"shown_{name}" for name in (*STORED, *OVERLAID)}
 # At most so many ids in one statement: a database limits the number of variables.
 WIDE_ROWS = 2_000
-COLUMNS = (*STORED, *OVERLAID, "rank")
+COLUMNS = (*OVERLAID, "rank")
 
 
 class UnknownOrdering(ValueError):
@@ -234,7 +233,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     columns |= {"of_unread_by": F("unread_by"), "of_silent_by": F("silent_by")}
     late = When(overlay.is_late(), then=Subquery(overlay.late_queues("pk")))
     columns["of_still_read"] = Case(late, default=Subquery(overlay.still_read("pk")))
-    wide = overlay.groups.filter(pk__in=ids).annotate(**columns)
+    wide = overlay.overlaid.filter(pk__in=ids).annotate(**columns)
     groups = list(wide.select_related("cluster", "total", "health", "judged__worst_queue__topic"))
     looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]
     wanted = {group.pk: group.of_still_read for group in looked_up}

@@ -19,11 +19,10 @@ from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
 
 from consumers.models import ConsumerGroup, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
-from consumers.queries.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.queries.groups import LiveGroups
-from consumers.queries.limits import Limits, limits
+from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
 from consumers.queries.queues.overlay import CALM, ENDED_BY_NO_LAG, STANDING
-from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
 
 from .rows import GROUP, JUDGED, TOTAL, stored_in
 
@@ -137,12 +136,18 @@ class Overlay:
     @cached_property
     def groups(self) -> QuerySet[Any]:
         """Groups with every shown column as an alias; `annotate(name=F(name))` selects those that are wanted."""
+        return self._with_stored(self.overlaid, guarded=not self.everything_is_read)
+
+    @cached_property
+    def overlaid(self) -> QuerySet[Any]:
+        """Groups with the columns that more than one stored value decides. Each costs Python time, too."""
         return self._with_columns(self._located(), guarded=not self.everything_is_read)
 
     @cached_property
     def read_groups(self) -> QuerySet[Any]:
         """Groups that are read completely, with the same columns: looked up once per group and not once per column."""
-        return self._with_columns(self._located().filter(unread_by__isnull=True), guarded=False)
+        read = self._located().filter(unread_by__isnull=True)
+        return self._with_stored(self._with_columns(read, guarded=False), guarded=False)
 
     def _located(self) -> QuerySet[Any]:
         return ConsumerGroup.objects.alias(
@@ -150,24 +155,23 @@ class Overlay:
         )
 
     def _with_columns(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
-        def read(column: Column) -> Column:
-            """Null for a group that is not read completely: a part of a number is not the number."""
-            return Case(When(unread_by__isnull=True, then=column)) if guarded else column
-
-        columns = {f"shown_{name}": read(F(name)) for name in stored_in(GROUP)}
-        columns |= {f"shown_{name}": read(F(f"total__{name}")) for name in stored_in(TOTAL)}
-        judged = (*stored_in(JUDGED), *KNOWN_PARTS)
-        columns |= {f"shown_{name}": read(self._judged(F(f"judged__{name}"))) for name in judged}
         return groups.alias(
             shown_rank=self._rank(),
-            shown_lag_messages=read(F("total__lag_messages")),
+            shown_lag_messages=_read(F("total__lag_messages"), guarded),
             shown_lag_messages_at_least=self._lag_at_least(),
-            **columns,
         ).alias(
-            shown_time_lag_seconds=read(self._time_lag()),
-            shown_drain_seconds=read(self._judged(_drain())),
+            shown_time_lag_seconds=_read(self._time_lag(), guarded),
+            shown_drain_seconds=_read(self._judged(_drain()), guarded),
             shown_taken_at=self._taken_at(),
         )
+
+    def _with_stored(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
+        """And the columns that are shown as they are stored. `ShownGroup.shown` has the same rule for one row."""
+        columns: dict[str, Column] = {f"shown_{name}": F(name) for name in stored_in(GROUP)}
+        columns |= {f"shown_{name}": F(f"total__{name}") for name in stored_in(TOTAL)}
+        judged = (*stored_in(JUDGED), *KNOWN_PARTS)
+        columns |= {f"shown_{name}": self._judged(F(f"judged__{name}")) for name in judged}
+        return groups.alias(**{name: _read(column, guarded) for name, column in columns.items()})
 
     def _on_brokers(self, chosen: Callable[[BrokerAge], bool]) -> Case | Value:
         """The id of the chosen broker that has queues of the group and has been unread longest; null where there is
@@ -350,6 +354,11 @@ class Overlay:
             return F("total__last_good_at")
         by_broker = Case(*times, *newest, output_field=models.DateTimeField())
         return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
+
+
+def _read(column: Column, guarded: bool) -> Column:
+    """Null for a group that is not read completely: a part of a number is not the number."""
+    return Case(When(unread_by__isnull=True, then=column)) if guarded else column
 
 
 def _evaluated_ranks() -> list[When]:

@@ -8,10 +8,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
-from consumers.ownership.shares.group_shares import ExpectedOwners
-from consumers.queries.brokers import BrokerAge
+from consumers.ownership.group_shares import ExpectedOwners
 from consumers.queries.declared import MESSAGES, OFFSET, answer, public
-from consumers.queries.limits import Limits
+from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import NO_LOSS, QueueLoss, acknowledged_words, is_lost, queue_loss
 from consumers.queries.queues.overlay import (
     MIN_ABOVE_END,
@@ -34,9 +33,8 @@ from consumers.queries.queues.starts import ReportedStart, Unacked, start_withou
 from consumers.queries.sentences import sentence, state_parts
 from consumers.queries.texts import iso
 from consumers.stores.start import Start
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.rules import rule_words
+from consumers.vocabulary.states import RuleCode, UnknownReason
+from consumers.words.states import rule_words
 
 STALE = "Evaluations are late: the state is that of judged_at, and no newer poll contradicts it"
 

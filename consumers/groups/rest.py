@@ -9,27 +9,26 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.groups.detail import GroupStatus, group_detail, group_status
 from consumers.groups.listing import ORDERINGS, group_list
-from consumers.groups.queue_list import queue_list
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail, GroupFilters, GroupRow, ListKind
 from consumers.models import Cluster, HealthLevel, State, TopicKind
 from consumers.pipeline.upkeep import STEPS
-from consumers.queries.evaluation import why_not_evaluated
 from consumers.queries.history import History, Point, Series, group_history
-from consumers.queries.windows import MOST_WINDOWS, RangeError, TooManyPoints
+from consumers.queries.limits import why_not_evaluated
+from consumers.queries.windows import MOST_WINDOWS
 from consumers.rest.access import charge
-from consumers.rest.answers import Found, list_response, object_response, whole
-from consumers.rest.problems import NotNow, found_group, group_missing
+from consumers.rest.answers import ListedRows, NotNow, found_group, group_missing, list_response, object_response, whole
 from consumers.rest.requests import PAGE, Choice, Moment, Paging, Parameters, narrowed, ordering_by, taken
-from consumers.rest.schema.derived import made_serializer
-from consumers.rest.schema.described import described
+from consumers.rest.schema.described import described, made_serializer
+
+from .detail import queue_list
 
 # Groups: GET groups/, groups/{cluster}/{group}/, its status/ and queues/.
 ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]
@@ -61,9 +60,9 @@ class GroupListView(APIView):
         if filters.firing is not None and (late := why_not_evaluated(now)):
             raise NotNow(gettext("Firing groups are unknown: %(late)s.") % {"late": late})
 
-        def find(page: int, page_size: int) -> Found:
+        def find(page: int, page_size: int) -> ListedRows:
             found = group_list(filters, now=now, page=page, page_size=page_size)
-            return Found(found.rows, found.count)
+            return ListedRows(found.rows, found.count)
 
         all_rows = settings.API_CSV_ROWS
         return list_response(request, GroupRow, find, page=page, page_size=page_size, at_once=all_rows)
@@ -184,21 +183,16 @@ class HistoryView(APIView):
         values, now = HistoryParameters.of(request), timezone.now()
         until = values.get("to", now)
         since = values.get("from", until - HOUR)
-        try:
-            history = group_history(
-                cluster,
-                group,
-                since=since,
-                until=until,
-                now=now,
-                step_seconds=values.get("step"),
-                by=values["by"],
-                named=taken(values, *QUEUE_NAMES),
-            )
-        except TooManyPoints as error:
-            raise ValidationError({"step": [str(error)]}) from None
-        except RangeError as error:
-            raise ValidationError({"from": [str(error)]}) from None
+        history = group_history(
+            cluster,
+            group,
+            since=since,
+            until=until,
+            now=now,
+            step_seconds=values.get("step"),
+            by=values["by"],
+            named=taken(values, *QUEUE_NAMES),
+        )
         if history is None:
             raise group_missing(cluster, group)
         charge(request, points=sum(len(series.points) for series in history.series))

@@ -5,15 +5,13 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.groups.health.rows import shown as shown_reason
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
-from consumers.vocabulary.reasons import ReasonCode
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.volumes import volume_code
-from consumers.words.reasons import coded_reason
-from consumers.words.volumes import volume_words
+from consumers.vocabulary.reasons import ReasonCode, volume_code
+from consumers.vocabulary.states import RuleCode
+from consumers.words.reasons import coded_reason, volume_words
 
+from .health import shown as shown_reason
 from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
 from .shown import NOT_READ_YET, ShownGroup
 
@@ -46,6 +44,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "state": verdict.state,
         "stale": verdict.stale,
         "state_detail": verdict.sentence,
+        "state_reason": verdict.reason,
         "since": verdict.since,
         "health": health.level,
         "health_reasons": tuple(shown_reason(reason) for reason in health.reasons),

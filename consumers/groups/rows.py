@@ -9,15 +9,15 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from consumers.groups.health.rows import HealthReason
 from consumers.groups.queue_rows import STALE, QueueRow
 from consumers.models import GroupKind, HealthLevel, State, TimeLagKind, TopicKind
 from consumers.ownership.rows import SUBSCRIPTIONS, MemberRow
 from consumers.queries.declared import INSIDE, MESSAGES, Number, answer, public
 from consumers.queries.queues.starts import TagSampleRow
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.vocabulary.volumes import VolumeReason
+from consumers.vocabulary.reasons import VolumeReason
+from consumers.vocabulary.states import RuleCode, UnknownReason
+
+from .health import HealthReason
 
 
 # What is wrong in a group, beyond its state: named, with its numbers and what to do.
@@ -110,6 +110,7 @@ class GroupRow:
     state: State
     stale: bool = field(metadata=public(STALE))
     state_detail: str
+    state_reason: str = field(metadata=INSIDE)
     since: datetime | None
     health: HealthLevel = field(
         metadata=public("The worst of state, ownership, retry health checks, DLQ inflow and rebalances")

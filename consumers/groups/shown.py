@@ -2,29 +2,100 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
-from consumers.groups.health.rows import Health
-from consumers.groups.health.verdict import NOT_CHECKED, Findings, health, health_limits
-from consumers.groups.unknown_words import lag_word, unread_word
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags, outside_reason
 from consumers.queries.groups import without_members
+from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import GroupLoss, behind_words, group_loss_parts
 from consumers.queries.queues.overlay import CALM, NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
 from consumers.retries.unfinished.blocked_rows import BlockedQueue
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.rules import rule_words
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.states import RuleCode, UnknownReason, code_of
+from consumers.words.states import reason_words, rule_words
 
+from .health import NOT_CHECKED, Findings, Health, health, health_limits
 from .overlay import NO_BROKER, STATES, Overlay
-from .rows import IncidentCounts, WorstQueue
+from .rows import JUDGED, TOTAL, IncidentCounts, WorstQueue, stored_in
+
+# Why a number of a group is not known, as one word of a short list: for labels, which hold no times or errors.
+
+
+# The sentences with broker, error and time are on pages and in REST.
+class UnknownWord(StrEnum):
+    NO_BROKER = "no_broker"
+    BROKER_UNREACHABLE = "broker_unreachable"
+    BROKER_NEVER_READ = "broker_never_read"
+    BROKER_LATE = "broker_late"
+    NOT_READ = "not_read"
+    NO_OFFSETS = "no_offsets"
+    RETIRED_ONLY = "retired_only"
+    OUTSIDE_STORE = "outside_store"
+    NEVER_COMMITTED = "never_committed"
+    OFFSET_LOST = "offset_lost"
+    TOPIC_GONE = "topic_gone"
+    QUEUE_GONE = "queue_gone"
+    CONSUMER_AHEAD = "consumer_ahead"
+    NO_BROKER_OFFSET = "no_broker_offset"
+    NOT_REPORTED = "not_reported"
+    SLAVE_BEHIND = "slave_behind"
+    QUEUE_UNKNOWN = "queue_unknown"
+    NOT_JUDGED = "not_judged"
+    JUDGEMENT_LATE = "judgement_late"
+    TIME_LAG_UNTOLD = "time_lag_untold"
+    RETRY_SHARE_UNTOLD = "retry_share_untold"
+    DLQ_DAY_UNTOLD = "dlq_day_untold"
+    RATES_UNTOLD = "rates_untold"
+    VOLUMES_UNTOLD = "volumes_untold"
+    DRAIN_UNTOLD = "drain_untold"
+    EXPIRY_UNTOLD = "expiry_untold"
+    DLQ_INFLOW_UNTOLD = "dlq_inflow_untold"
+    UNSETTLED_UNTOLD = "unsettled_untold"
+    OWNERS_UNTOLD = "owners_untold"
+    HELD_MESSAGES_UNTOLD = "held_messages_untold"
+    MEMBERS_NOT_ASKED = "members_not_asked"
+    MEMBERS_UNREAD = "members_unread"
+    DEAD_LETTERS_UNREAD = "dead_letters_unread"
+    MIN_OFFSETS_UNREAD = "min_offsets_unread"
+    CLUSTER_NAME_UNREAD = "cluster_name_unread"
+    NAME_SERVER_NOT_ASKED = "name_server_not_asked"
+    READINGS_NOT_KEPT = "readings_not_kept"
+
+
+# Codes of both have the same names.
+OF_TOTAL = frozenset(UnknownReason) & frozenset(UnknownWord)
+
+
+def broker_word(broker: BrokerAge, now: datetime, limits: Limits) -> UnknownWord | None:
+    """None while the broker's newest reading succeeded and is recent enough."""
+    code = broker.unread_code(now, limits)
+    return None if code is None else UnknownWord(code)
+
+
+def unread_word(overlay: Overlay, unread_by: int | None) -> UnknownWord | None:
+    """For a group's `unread_by`; None where everything of the group is read."""
+    if unread_by is None:
+        return None
+    if unread_by == NO_BROKER:
+        return UnknownWord.NO_BROKER
+    return broker_word(overlay.brokers[unread_by], overlay.now, overlay.limits)
+
+
+def lag_word(has_total: bool, unknown_reason: str | None, outside_store: str | None) -> UnknownWord:
+    """Why a group that is read has no lag."""
+    if not has_total:
+        return UnknownWord.NOT_READ
+    if outside_store is not None:
+        return UnknownWord.OUTSIDE_STORE
+    code = code_of(unknown_reason)
+    return UnknownWord(code) if code in OF_TOTAL else UnknownWord.QUEUE_UNKNOWN
+
 
 NOT_READ_YET = gettext_lazy("not read yet")
 # The numbers of the rule "blocked" that a blocked queue does not have.
@@ -33,8 +104,10 @@ BESIDE_BLOCKED = ("expires_in_seconds",)
 
 @dataclass(frozen=True)
 class StateReport:
-    """The state that is shown: the parts of its sentence, and the code of the rule with its numbers; without a rule the
-    sentence is the reason. `stale`: evaluations are late, and it is the last one's."""
+    """The state that is shown: the parts of its sentence, and the code of the rule with its numbers. Without a rule the
+    sentence is the reason. `stale`: evaluations are late, and the state is the last one. `is_named`: the first part
+    names the state and the rule.
+    """
 
     state: State
     parts: list[str]
@@ -43,10 +116,16 @@ class StateReport:
     since: datetime | None
     queue: Queue | None = None
     stale: bool = False
+    is_named: bool = False
 
     @property
     def sentence(self) -> str:
         return sentence(self.parts)
+
+    @property
+    def reason(self) -> str:
+        """The sentence without the name of the state, for a place that shows the state itself."""
+        return sentence([rule_words(self.rule), *self.parts[1:]] if self.is_named and self.rule else self.parts)
 
     @property
     def rule_words(self) -> str:
@@ -100,7 +179,15 @@ class ShownGroup:
         return getattr(self.group, "judged", None)
 
     def shown(self, name: str) -> Any:
-        return getattr(self.group, f"of_{name}")
+        """A column of the overlay. Those that are shown as they are stored are null for a group that is not read
+        completely, or evaluated too long ago."""
+        if hasattr(self.group, f"of_{name}"):
+            return getattr(self.group, f"of_{name}")
+        if self.shown("unread_by") is not None:
+            return None
+        if name in stored_in(JUDGED):
+            return None if self.judged is None or self.is_late else getattr(self.judged, name)
+        return getattr(self.total if name in stored_in(TOTAL) else self.group, name, None)
 
     @property
     def unread_reason(self) -> str | None:
@@ -147,74 +234,76 @@ class ShownGroup:
     def verdict(self) -> StateReport:
         state = STATES[self.shown("rank")]
         if state == State.LOSS and self.loss is not None:
-            return self._loss_verdict(self.loss)
+            return self._loss_report(self.loss)
         if self.judged is None:
             return self._never_judged(state)
         silent = self._broker_reason(self.shown("silent_by"))
         if silent is not None and (self.still_read is None or state == State.UNKNOWN):
             return StateReport(state, [silent], None, {}, self.shown("taken_at"))
         if self.is_late:
-            return self._late_verdict(state, self.judged)
+            return self._late_report(state, self.judged)
         if silent is None or self.still_read is None:
-            return self._judged_verdict(state, self.judged, self.judged.worst_queue)
-        return self._judged_verdict(state, self.still_read, self.still_read.queue)
+            return self._judged_report(state, self.judged, self.judged.worst_queue)
+        return self._judged_report(state, self.still_read, self.still_read.queue)
 
     def _never_judged(self, state: State) -> StateReport:
         if state == State.STOP:
-            return self._stopped_verdict()
+            return self._stopped_report()
         reason = self.unread_reason or str(NOT_JUDGED_YET)
         return StateReport(state, [reason], None, {}, self.group.first_seen_at)
 
-    def _late_verdict(self, state: State, judged: GroupState) -> StateReport:
+    def _late_report(self, state: State, judged: GroupState) -> StateReport:
         """The last state that is still valid, of the group or of its present worst queue; otherwise what rows say."""
         worst = self.still_read
         if state == State.STOP and self.group.pk in self.overlay.live.stopped:
-            return self._stopped_verdict()
+            return self._stopped_report()
         if state == judged.state and (worst is None or worst.state == state):
-            return replace(self._judged_verdict(state, judged, judged.worst_queue), stale=True)
+            return replace(self._judged_report(state, judged, judged.worst_queue), stale=True)
         if worst is not None and worst.state == state:
-            return replace(self._judged_verdict(state, worst, worst.queue), stale=True)
+            return replace(self._judged_report(state, worst, worst.queue), stale=True)
         if state == State.OK:
-            return self._caught_up_verdict()
+            return self._caught_up_report()
         why = _("the lag has not decreased since")
         if judged.state not in CALM:
             why = _("offsets have moved, or members are back, since")
         reason = f"{self.unread_reason or self.unjudged_reason}; {why}"
         return StateReport(state, [reason], None, {}, judged.judged_at)
 
-    def _stopped_verdict(self) -> StateReport:
+    def _stopped_report(self) -> StateReport:
         """From the answers of brokers: no evaluation is needed."""
         since = self.overlay.live.stopped.get(self.group.pk)
         detail = {"lag_messages": self.shown("lag_messages")}
         if since is not None:
             detail["without_members_seconds"] = (self.overlay.now - since).total_seconds()
-        return StateReport(
-            State.STOP, state_parts(State.STOP, RuleCode.NO_MEMBERS, detail), RuleCode.NO_MEMBERS, detail, since
-        )
+        return _of_rule(State.STOP, RuleCode.NO_MEMBERS, detail, since)
 
-    def _caught_up_verdict(self) -> StateReport:
+    def _caught_up_report(self) -> StateReport:
         detail = {"lag_messages": self.shown("lag_messages")}
         since = self.total.changed_at if self.total is not None else None
-        return StateReport(
-            State.OK, state_parts(State.OK, RuleCode.CAUGHT_UP, detail), RuleCode.CAUGHT_UP, detail, since
-        )
+        return _of_rule(State.OK, RuleCode.CAUGHT_UP, detail, since)
 
-    def _loss_verdict(self, loss: GroupLoss) -> StateReport:
+    def _loss_report(self, loss: GroupLoss) -> StateReport:
         detail: dict[str, Any] = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
         detail |= {"lost_at": loss.lost_at.isoformat() if loss.lost_at else None}
         parts = group_loss_parts(loss, self.total.queues if self.total else loss.queues)
         return StateReport(State.LOSS, parts, RuleCode.OFFSET_LOST, detail, loss.lost_at, loss.worst)
 
-    def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> StateReport:
-        place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
+    def _judged_report(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> StateReport:
         detail = judged.detail | self.cause
         if judged.rule == RuleCode.NO_MEMBERS:
             detail |= without_members(self.group)
         if self.blocked is not None:
             parts = [self.blocked.sentence, *evidence({name: detail.get(name) for name in BESIDE_BLOCKED})]
-        else:
-            parts = state_parts(state, judged.rule, detail, place=place)
-        return StateReport(state, parts, judged.rule, detail, judged.since, queue)
+            return StateReport(state, parts, judged.rule, detail, judged.since, queue)
+        return _of_rule(state, judged.rule, detail, judged.since, queue)
+
+
+def _of_rule(
+    state: State, rule: str, detail: dict[str, Any], since: datetime | None, queue: Queue | None = None
+) -> StateReport:
+    place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
+    parts = state_parts(state, rule, detail, place=place)
+    return StateReport(state, parts, rule, detail, since, queue, is_named=True)
 
 
 def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]) -> str:

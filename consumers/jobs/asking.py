@@ -1,9 +1,13 @@
 """Questions of pages to the general worker: asked through Redis and answered there, or refused at once."""
 
 import json
+import logging
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import redis
@@ -73,6 +77,15 @@ def what_is_said(key: str) -> dict[str, Any] | None:
 ONCE = {"max_retries": 0, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
+def publish_or_leave(task: Task[Any, Any], *, expires_seconds: float, **wanted: Any) -> bool:
+    """As `publish`; False where Redis is down: then beat hands it over later."""
+    try:
+        publish(task, expires_seconds=expires_seconds, **wanted)
+    except RedisDown:
+        return False
+    return True
+
+
 def publish(task: Task[Any, Any], *, expires_seconds: float, **wanted: Any) -> None:
     """A worker of the task's queue that comes to it after `expires_seconds` leaves it. Raises RedisDown."""
     with (
@@ -82,3 +95,75 @@ def publish(task: Task[Any, Any], *, expires_seconds: float, **wanted: Any) -> N
         connection.transport_options = {**(connection.transport_options or {}), **ONCE}
         over: dict[str, Any] = {"connection": connection}
         task.apply_async(kwargs=wanted, expires=expires_seconds, retry=False, **over)
+
+
+# Counts in windows of time, shared by all processes over Redis; while it does not answer, each process counts alone.
+#
+# Whoever is counted must not fail, nor wait for long, because Redis is down.
+
+logger = logging.getLogger(__name__)
+
+COUNT_SECONDS = 0.2
+# After it did not answer, it is left alone for so long.
+AWAY_SECONDS = 10.0
+
+
+class Counts:
+    def __init__(self, url: str) -> None:
+        self._redis = redis.Redis.from_url(url, socket_timeout=COUNT_SECONDS, socket_connect_timeout=COUNT_SECONDS)
+        self._away_until: float | None = None
+        # By length of the window: its number, and what it counted.
+        self._here: dict[int, tuple[int, Counter[str]]] = {}
+        self._lock = Lock()
+
+    def add(self, name: str, *, now: float, seconds: int, more: int = 1) -> int:
+        """`more` of `name` in the window of `seconds` that holds `now` (Unix time): how many that makes."""
+        return self._add(name, more, now, seconds)
+
+    def take_back(self, name: str, *, now: float, seconds: int) -> None:
+        """One less of it: what was counted shall not count."""
+        self._add(name, -1, now, seconds)
+
+    def forget(self, name: str, *, now: float, seconds: int) -> None:
+        """None of it any more."""
+        self._add(name, None, now, seconds)
+
+    def _add(self, name: str, more: int | None, now: float, seconds: int) -> int:
+        """`more` null: what was counted is forgotten."""
+        window = int(now // seconds)
+        if self._away_until is None or now >= self._away_until:
+            try:
+                return self._add_there(f"consumerscope:count:{name}:{window}", more, 2 * seconds)
+            except redis.exceptions.RedisError as error:
+                self._away_until = now + AWAY_SECONDS
+                logger.warning("Redis does not answer (%s): each process counts requests for itself.", error)
+        return self._add_here(name, more, window, seconds)
+
+    def _add_there(self, key: str, more: int | None, kept_seconds: int) -> int:
+        with self._redis.pipeline(transaction=False) as calls:
+            if more is None:
+                calls.delete(key)
+            else:
+                calls.incrby(key, more)
+                calls.expire(key, kept_seconds)
+            counted = calls.execute()[0]
+        self._away_until = None
+        return 0 if more is None else int(counted)
+
+    def _add_here(self, name: str, more: int | None, window: int, seconds: int) -> int:
+        with self._lock:
+            counted, here = self._here.get(seconds, (window, Counter()))
+            if counted != window:
+                here = Counter()
+            self._here[seconds] = window, here
+            here[name] = 0 if more is None else here[name] + more
+            return here[name]
+
+
+def counts() -> Counts:
+    return of_this_process(settings.REDIS_URL)
+
+
+@lru_cache(maxsize=1)
+def of_this_process(url: str) -> Counts:
+    return Counts(url)

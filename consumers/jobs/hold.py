@@ -4,11 +4,13 @@ The mark is replaced only by who knows the last one, so that a worker that was t
 another thing. The clock is that of the workers; they must agree to within some seconds.
 """
 
+import sqlite3
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 from uuid import UUID
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.db.models import Model, Q
 
 # An own mark that is older is renewed before anything is sent.
@@ -76,3 +78,22 @@ def left_behind(model: type[Model], running: str, now: datetime) -> list[UUID]:
     lost = Q(working_at=None, started_at__lt=long_ago) | Q(working_at__lt=long_ago)
     rows = model._default_manager.filter(lost, status=running).order_by("started_at")
     return list(rows.values_list("pk", flat=True))
+
+
+# SQLite: busy, locked, a disk that fails or is full, a file that cannot be opened. Extended codes have these as their
+# lowest byte.
+SQLITE_AWAY = frozenset({5, 6, 10, 13, 14})
+# Classes of PostgreSQL: connection, transaction taken back, resources, somebody else's hold or end of it, system.
+POSTGRES_AWAY = ("08", "40", "53", "55", "57", "58")
+
+
+def is_database_away(error: BaseException | None) -> bool:
+    """Drivers raise the same errors for questions that make no sense, so that the code of the cause decides."""
+    cause = error.__cause__ if isinstance(error, (OperationalError, InterfaceError)) else None
+    if cause is None:
+        return False
+    if isinstance(cause, sqlite3.Error):
+        return (getattr(cause, "sqlite_errorcode", 0) & 0xFF) in SQLITE_AWAY
+    # Without a connection nobody was there to give a state.
+    state = getattr(cause, "sqlstate", None)
+    return state is None or state.startswith(POSTGRES_AWAY)

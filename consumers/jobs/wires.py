@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from consumers.models import Cluster
-from consumers.polling.pollers import registration
-from consumers.polling.registration import access_of
-from consumers.polling.wire import Wire, WireClosed
+from consumers.polling.poll import registration
+from consumers.polling.registration import Wire, WireClosed, access_of
 from consumers.queries.read_only import ALL, marked_by
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer, Route
-from consumers.rocketmq.offset_writes import OffsetWrites
-from consumers.rocketmq.sends import BrokerSends
-from consumers.rocketmq.wire.errors import NameServersFailed, Unreachable
-from consumers.vocabulary.brokers import MASTER
+from consumers.rocketmq.wire.codes import NameServersFailed, Unreachable
+from consumers.rocketmq.writes import BrokerSends, OffsetWrites
+from consumers.vocabulary.reasons import ReasonCode, stored_reason
+from consumers.vocabulary.states import MASTER
+from consumers.words.reasons import stored_words
 
 # The connections of a long-lived worker, one wire per cluster, kept between tasks.
 CONNECT_TRIES = 3
@@ -127,16 +126,14 @@ async def reading(ask: Callable[[], Awaitable[Answer]]) -> Answer:
 # The answer to whoever wants to write to a cluster that is marked read-only.
 def why_read_only(cluster_name: str) -> str | None:
     """A sentence for whoever wanted to write; null where it may be written to."""
+    return stored_words(read_only_reason(cluster_name))
+
+
+def read_only_reason(cluster_name: str) -> str | None:
+    """As it is stored."""
     marked = marked_by(cluster_name)
     if marked is None:
         return None
     if marked not in (cluster_name, ALL):
-        return _(
-            "The cluster %(cluster)s shares a name server or broker with %(marked)s, which is marked "
-            "read-only, so nothing is changed on its brokers. To change this, remove %(marked)s from "
-            "CONSUMERSCOPE_READ_ONLY_CLUSTERS."
-        ) % {"cluster": cluster_name, "marked": marked}
-    return _(
-        "The cluster %(cluster)s is marked read-only, so nothing is changed on its brokers. To "
-        "change this, remove it from CONSUMERSCOPE_READ_ONLY_CLUSTERS."
-    ) % {"cluster": cluster_name}
+        return stored_reason(ReasonCode.READ_ONLY_BY_OTHER, cluster=cluster_name, marked=marked)
+    return stored_reason(ReasonCode.CLUSTER_READ_ONLY, cluster=cluster_name)

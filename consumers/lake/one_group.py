@@ -4,7 +4,7 @@ A dataset's scan weighs every row group of every file against its filter, which 
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from threading import Lock
@@ -14,9 +14,26 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .reader import TIME_COLUMN, files, steadily
-from .row_groups import row_groups
 from .schemas import TABLES, TEXT, TIME
 from .store import Lake
+
+# Of the least and the greatest value of a row group: whether a wanted one may lie between.
+MayHold = Callable[[str, str], bool]
+
+
+def row_groups(metadata: pq.FileMetaData, column: str, may_hold: MayHold) -> list[int]:
+    """Those whose statistics of a column of texts do not rule it out."""
+    names = metadata.schema.names
+    if column not in names:
+        raise pa.ArrowInvalid(f"The file has no column {column}: it is of another table.")
+    place = names.index(column)
+    chosen = []
+    for number in range(metadata.num_row_groups):
+        statistics = metadata.row_group(number).column(place).statistics
+        if statistics is None or not statistics.has_min_max or may_hold(statistics.min, statistics.max):
+            chosen.append(number)
+    return chosen
+
 
 # On an object store a file is several round trips.
 FILES_AT_ONCE = 8

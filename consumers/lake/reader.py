@@ -16,13 +16,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
+import pyarrow.parquet as pq
 
-from .paths import cluster_folder, folders_between, hour_folder, is_within
-from .s3 import is_gone
-from .schemas import TABLES
-from .store import REQUESTS_AT_ONCE, Lake
+from .schemas import TABLES, TIME
+from .store import (
+    REQUESTS_AT_ONCE,
+    Lake,
+    cluster_folder,
+    file_name,
+    folders_between,
+    hour_folder,
+    is_gone,
+    is_within,
+    merged_parts,
+    rows_in_group,
+)
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
-from .whole_hour import merged_parts
 
 COMPACTED = "hour.parquet"
 # An hour is swapped once, and a run swaps one hour after another: the second look finds it.
@@ -245,3 +254,54 @@ def files_ahead(lake: Lake) -> int:
 
 def dataset(lake: Lake, table: str, names: Sequence[str]) -> ds.Dataset:
     return ds.dataset(list(names), schema=TABLES[table], format="parquet", filesystem=lake.filesystem)
+
+
+def read_moment(
+    lake: Lake, table: str, cluster: str, at: datetime, columns: Sequence[str], filter: pc.Expression
+) -> pa.Table | None:
+    """None where the reading is not kept (any more)."""
+    wanted = filter & (pc.field(TIME_COLUMN[table]) == pa.scalar(at, TIME))
+
+    def rows(names: list[str]) -> pa.Table | None:
+        found = dataset(lake, table, names)
+        return found.to_table(columns=list(columns), filter=wanted) if names else None
+
+    return steadily(lake, lambda: moment_files(lake, table, cluster, at), rows)
+
+
+def moment_files(lake: Lake, table: str, cluster: str, at: datetime) -> list[str]:
+    """The one file that holds the reading, if any."""
+    files = folder_files(lake, hour_folder(table, cluster, at))
+    return [name for name in files if name.rsplit("/", 1)[1] in (file_name(at), COMPACTED)]
+
+
+# Sixty files make the hour that is not over: little of each should be decoded for one group.
+ROWS_IN_WINDOW_GROUP = 4_000
+
+
+def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.Table) -> None:
+    """Writes the window's file; where its hour is one file already, the window is replaced inside it."""
+    folder, schema = hour_folder(table, cluster, start), TABLES[table]
+    fresh = rows.select(schema.names).cast(schema)
+    hour = steadily(lake, lambda: folder_files(lake, folder), lambda names: _whole_hour(lake, names, schema))
+    if hour is None:
+        lake.write(_in_order(fresh), f"{folder}/{file_name(start)}", schema, ROWS_IN_WINDOW_GROUP)
+        return
+    at = pa.scalar(start, pa.timestamp("us", tz="UTC"))
+    # Knots are a set: what is there already stays, and doubles go when the day is settled.
+    kept = hour if table == "knots" else hour.filter(pc.not_equal(hour[TIME_COLUMN[table]], at))
+    whole = _in_order(pa.concat_tables([kept, fresh]))
+    lake.write(whole, f"{folder}/{COMPACTED}", schema, rows_in_group(whole.num_rows))
+
+
+def _whole_hour(lake: Lake, names: Sequence[str], schema: pa.Schema) -> pa.Table | None:
+    """None where the hour is not one file."""
+    if not names or not names[0].endswith(f"/{COMPACTED}"):
+        return None
+    return pq.read_table(names[0], filesystem=lake.filesystem, schema=schema)
+
+
+def _in_order(rows: pa.Table) -> pa.Table:
+    """By group, or by topic where there is none: what is asked for stands together."""
+    names = [name for name in ("group", "topic", "broker", "queue_id", "start", "at") if name in rows.column_names]
+    return rows.sort_by([(name, "ascending") for name in names])

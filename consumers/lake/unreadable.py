@@ -14,10 +14,8 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from .paths import folders_between, hour_folder
-from .s3 import is_gone, is_of_the_store
 from .schemas import TABLES
-from .store import Lake
+from .store import Lake, folders_between, hour_folder, is_gone, is_of_the_store
 
 logger = logging.getLogger(__name__)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
+from consumers.logs.follow.globs import WrongLogGlob, parse_log_globs
 from consumers.models import Cluster
 from consumers.polling.registration import (
     WrongOption,
@@ -16,7 +17,10 @@ from consumers.polling.registration import (
     set_secret,
 )
 
-REMOVABLE = ("acl", "tls", "tls-ca", "tls-certificate", "tls-any-host", "tls-skip-verify", "offset-files", "proxy")
+REMOVABLE = (
+    *("acl", "tls", "tls-ca", "tls-certificate", "tls-any-host", "tls-skip-verify"),
+    *("offset-files", "client-logs", "broker-logs", "proxy"),
+)
 TLS_FILES = ("ca", "certificate", "key")
 
 
@@ -34,6 +38,8 @@ def add_cluster_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tls-any-host", action="store_true", help="accept any host that --tls-ca vouches for")
     parser.add_argument("--tls-skip-verify", action="store_true", help="accept any certificate of any host")
     parser.add_argument("--offset-files", metavar="[BROKER=]GLOB[;…]", help="offset files that the poll worker sees")
+    parser.add_argument("--client-logs", metavar="[ZONE=]GLOB[;…]", help="clients' logs that the general worker sees")
+    parser.add_argument("--broker-logs", metavar="[ZONE=]GLOB[;…]", help="brokers' logs that the general worker sees")
     parser.add_argument("--proxy", metavar="HOST:PORT[;…]", help="remoting ports of proxies, for gRPC clients")
     parser.add_argument(
         "--without", action="append", default=[], choices=REMOVABLE, help="take an option back; may be repeated"
@@ -51,8 +57,19 @@ def apply_cluster_arguments(cluster: Cluster, options: dict[str, Any]) -> None:
     cluster.tls = _tls(cluster.tls, options, without)
     if options["offset_files"] is not None or "offset-files" in without:
         cluster.offset_files = checked_offset_files(options["offset_files"] or "")
+    for name in ("client_logs", "broker_logs"):
+        if options[name] is not None or name.replace("_", "-") in without:
+            setattr(cluster, name, checked_logs(name, options[name] or ""))
     if options["proxy"] is not None or "proxy" in without:
         cluster.proxy = checked_addresses("proxy", options["proxy"] or "")
+
+
+def checked_logs(option: str, text: str) -> str:
+    """Raises WrongOption."""
+    try:
+        return ";".join(map(str, parse_log_globs(text)))
+    except WrongLogGlob as error:
+        raise WrongOption(option, str(error)) from None
 
 
 def _apply_secret(cluster: Cluster, access_key: str | None, variable: str | None) -> None:

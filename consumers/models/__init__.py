@@ -11,7 +11,7 @@ from consumers.models.dead_letters import (
     ResendOutcome,
     ResendStatus,
 )
-from consumers.models.delays import DelayLevel, OffsetFile, OffsetFileKind, Rung
+from consumers.models.findings import StoredFinding
 from consumers.models.groups import (
     ConsumerGroup,
     GroupBroker,
@@ -32,8 +32,9 @@ from consumers.models.incidents import (
     IncidentStatus,
     SubjectKind,
 )
+from consumers.models.logs import LogEvent, LogFile
 from consumers.models.members import Assignment, Client, ClientSubscription, HeadMessage
-from consumers.models.rebalances import Rebalance, RebalanceTopic
+from consumers.models.repeats import RepeatEvent
 from consumers.models.resets import (
     LossAcknowledgement,
     Reset,
@@ -68,6 +69,9 @@ from consumers.models.states import (
     TimeLagKind,
 )
 from consumers.vocabulary.states import State
+
+from .members import Rebalance, RebalanceTopic
+from .states import DelayLevel, OffsetFile, OffsetFileKind, Rung
 
 __all__ = [
     "UNFINISHED_PREVIEWS",
@@ -113,6 +117,8 @@ __all__ = [
     "IncidentEventKind",
     "IncidentStatus",
     "Lease",
+    "LogEvent",
+    "LogFile",
     "LossAcknowledgement",
     "MachineClock",
     "Measure",
@@ -127,6 +133,7 @@ __all__ = [
     "Reading",
     "Rebalance",
     "RebalanceTopic",
+    "RepeatEvent",
     "Resend",
     "ResendItem",
     "ResendOutcome",
@@ -145,6 +152,7 @@ __all__ = [
     "Silence",
     "State",
     "StateChange",
+    "StoredFinding",
     "SubjectKind",
     "TagSample",
     "TimeLagKind",

@@ -11,6 +11,8 @@ class Cluster(models.Model):
     sealed_secret = models.TextField(null=True, help_text="The secret key, encrypted under the site's own key")
     tls = models.JSONField(null=True, help_text="{ca, certificate, key, verify}: paths, and a truth; null: plain")
     offset_files = models.TextField(default="", help_text="Globs of offset files, separated by ';'")
+    client_logs = models.TextField(default="", help_text="Globs of clients' logs, [ZONE=]GLOB, separated by ';'")
+    broker_logs = models.TextField(default="", help_text="Globs of brokers' logs, [ZONE=]GLOB, separated by ';'")
     proxy = models.CharField(max_length=500, default="", help_text="Proxies' remoting addresses, separated by ';'")
     created_at = models.DateTimeField()
 

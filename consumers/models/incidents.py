@@ -47,7 +47,7 @@ class Incident(models.Model):
     states = models.JSONField(null=True)
 
     subject_kind = models.CharField(max_length=7, choices=SubjectKind)
-    subject_key = models.CharField(max_length=700, help_text="One for each subject, see consumers.alerts.subjects")
+    subject_key = models.CharField(max_length=700, help_text="One for each subject, see consumers.alerts.measured")
     cluster_name = models.CharField(max_length=100, default="")
     broker_name = models.CharField(max_length=255, default="")
     group_name = models.CharField(max_length=255, default="")

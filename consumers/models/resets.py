@@ -97,9 +97,10 @@ class Reset(models.Model):
         help_text="What the plan saw: {members: [client id], orderly, message_model, consume_type, brokers: {name: "
         "{version, server_side, permission}}}; null where it could not be told",
     )
-    warnings = models.JSONField(default=list, help_text="[sentence]: what will happen, and to whom")
+    warnings = models.JSONField(default=list, help_text="[stored reason]: what will happen, and to whom")
     moved = models.JSONField(
-        null=True, help_text="[sentence]: what had moved since the plan when it was to be applied, so that it stopped"
+        null=True,
+        help_text="[stored reason]: what had moved since the plan, so that it stopped",
     )
     error = models.TextField(null=True)
 
@@ -122,7 +123,8 @@ class Reset(models.Model):
 
 
 class ResetQueue(models.Model):
-    """One queue of a reset: what the plan says of it, and what became of it.
+    """One queue of a reset: what the plan says of it, and what became of it. Reasons are codes with their values, see
+    consumers/vocabulary/reasons.py, or the words of a broker.
 
     A queue with `left_out` is not touched: it was chosen, and this says why it cannot be. What could not be read is
     null; `unknown` says why, by field.
@@ -180,7 +182,7 @@ class ResetEvent(AppendOnly):
     by_name = models.CharField(max_length=150, null=True, help_text="Null: a worker")
     address = models.CharField(max_length=64, null=True, help_text="Where the request came from; null: a worker")
     via = models.CharField(max_length=10, help_text="page, rest or worker")
-    sentence = models.TextField()
+    sentence = models.TextField(help_text="What was done: a code of ResetAct with its values")
 
     class Meta:
         ordering = ["pk"]

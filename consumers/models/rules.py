@@ -27,10 +27,13 @@ class Measure(models.TextChoices):
     RETRY_SHARE = "retry_share"
     DLQ_INFLOW = "dlq_inflow_messages"  # into the dead-letter topic, over the last five minutes
     REBALANCES = "rebalance_episodes_hour"
+    REPEATS = "repeat_events_hour"  # proven or likely
+    REDELIVERED = "redelivered_messages_hour"  # at least
     UNSETTLED = "unsettled_seconds"  # how long members have been changing without coming to rest
     UNOWNED = "unowned_queues"
     DOUBLY_OWNED = "doubly_owned_queues"
     BLOCKED = "blocked_seconds"  # how long the oldest message that is held has not been finished
+    FINDINGS = "findings"  # open findings of the codes and severities that the rule seeks
     MEMBERS = "members"
     UNKNOWN = "unknown_seconds"  # how long the lag or the state of a group has not been known, for a cause of its own
     LOST = "lost_queues"  # of a broker: queues whose committed offset is gone from it
@@ -58,6 +61,9 @@ class AlertRule(models.Model):
     comparison = models.CharField(max_length=5, choices=Comparison)
     threshold = models.FloatField(null=True, help_text="In the measure's unit; null where states are compared")
     states = models.JSONField(null=True, help_text="[state]; null where a number is compared")
+    findings = models.JSONField(
+        default=list, blank=True, help_text="[code or severity of findings; with - before a code: not this one]"
+    )
     clear_threshold = models.FloatField(
         null=True, help_text="Over only when the value is not beyond this one either; null: the threshold itself"
     )

@@ -11,15 +11,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import LossAcknowledgement, TopicKind
-from consumers.offsets.rows import OffsetRow
 from consumers.offsets.stores import group_offsets
 from consumers.resets.acts import acknowledge_loss
-from consumers.resets.rest.answers import MayReset
-from consumers.resets.wish import ResetRefused
-from consumers.rest.answers import list_response, whole
-from consumers.rest.problems import Refused, found_group
+from consumers.resets.planning_rest import MayReset
+from consumers.rest.answers import found_group, list_response, whole
 from consumers.rest.requests import PAGE, Choice, NothingSerializer, Paging, narrowed, said, taken
 from consumers.rest.schema.described import acted, described
+
+from .clients import OffsetRow
 
 
 class OffsetParameters(Paging):
@@ -66,8 +65,5 @@ class AcknowledgeLossView(APIView):
         poll on. Nothing is changed on brokers."""
         said(NothingSerializer, request)
         found = found_group(cluster, group)
-        try:
-            made: LossAcknowledgement = acknowledge_loss(found, request.user, timezone.now())
-        except ResetRefused as refusal:
-            raise Refused(str(refusal)) from None
+        made: LossAcknowledgement = acknowledge_loss(found, request.user, timezone.now())
         return Response(LossAcknowledgementSerializer(made).data, status=status.HTTP_202_ACCEPTED)

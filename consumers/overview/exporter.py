@@ -12,16 +12,13 @@ from django.db.models import Case, Count, F, FloatField, JSONField, Max, OuterRe
 
 from consumers.groups.gauges import GroupGauges
 from consumers.groups.overlay import NO_BROKER, Overlay
-from consumers.lake.moment import read_moment
+from consumers.lake.reader import read_moment
 from consumers.lake.store import Lake
 from consumers.models import Broker, Client, Queue, QueueSample, QueueSnapshot, QueueState, Reading, Topic
-from consumers.ownership.timeline.claims import LEAST_SECONDS
-from consumers.queries.brokers import ClusterAge
-from consumers.queries.columns import as_list
-from consumers.queries.limits import Limits
-from consumers.vocabulary.brokers import MASTER
-from consumers.vocabulary.groups import BROADCASTING
-from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+from consumers.ownership.timeline.segments import LEAST_SECONDS
+from consumers.queries.history import as_list
+from consumers.queries.limits import ClusterAge, Limits
+from consumers.vocabulary.states import BROADCASTING, MASTER, NO_LAG_REASONS, UnknownReason
 
 # The offsets of each group, topic and broker, as sums over queues: one unknown queue makes the sum unknown.
 # The consumer offset of such a queue is the broker's value, although there is no lag.

@@ -12,21 +12,22 @@ from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, Sum, Value, 
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.groups.health.noted import HEALTH_RANKS
+from consumers.groups.health_checks import HEALTH_RANKS
 from consumers.groups.listing import filtered, orders, shown_groups
 from consumers.groups.overlay import NO_BROKER, STATES, Overlay
 from consumers.groups.row import group_row
 from consumers.groups.rows import GroupFilters, GroupRow, KnownPart
 from consumers.models import HealthLevel, State, StateChange, TimeLagKind
-from consumers.queries.brokers import BrokerAge, ClusterAge
+from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_losses
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.queries.sentences import sentence, state_parts
 from consumers.queries.texts import count
-from consumers.retries.checks.condition_rows import FailingGroup, Severity
+from consumers.retries.checks.condition_rows import FailingGroup
 from consumers.retries.checks.failing import failing_groups
-from consumers.words.rules import rule_words
+from consumers.vocabulary.findings import FindingSeverity
+from consumers.words.states import rule_words
 
 
 @dataclass(frozen=True)
@@ -311,7 +312,9 @@ def overview(
         worst=[WorstGroup(group_row(shown[pk]), shown[pk].verdict.parts) for pk in chosen],
         causes=unknown_causes(overlay, found, read),
         losses=broker_losses(overlay.slaves, cluster),
-        failing=[row for row in failing_groups(cluster, now) if row.severity is Severity.CRITICAL or row.group is None],
+        failing=[
+            row for row in failing_groups(cluster, now) if row.severity is FindingSeverity.CRITICAL or row.group is None
+        ],
         changes=changes(cluster=cluster, since=since, until=until),
         **known,
     )

@@ -7,17 +7,42 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ConsumerGroup
-from consumers.ownership.shares.facts import OwnableQueue, ownable_queues, why_ownerless
-from consumers.ownership.shares.group_shares import ExpectedOwners, expected_owners
-from consumers.ownership.timeline.claims import INSTANT, Claim, Claims, claims_between, first_claims, newest_claims
 from consumers.ownership.timeline.doubts import GroupDoubts
-from consumers.ownership.timeline.segments import Segment, segments
-from consumers.ownership.unowned import no_owner_reason, why_nothing_is_read
-from consumers.queries.brokers import broker_ages
+from consumers.ownership.timeline.segments import (
+    INSTANT,
+    Claim,
+    Claims,
+    Segment,
+    claims_between,
+    first_claims,
+    newest_claims,
+    segments,
+)
+from consumers.queries.limits import BrokerAge, broker_ages, limits
+from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.queries.texts import iso
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
+from consumers.words.reasons import coded_reason
 
+from .group_shares import ExpectedOwners, expected_owners
+from .reports import OwnableQueue, ownable_queues, why_ownerless
 from .rows import AssignmentRow, Holding
+
+
+def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | None:
+    """Members are asked by way of any broker: where none is read, nobody knows what they hold."""
+    unread = [broker.unread_reason(now, limits()) for broker in brokers]
+    return next(iter(unread), gettext("no broker of the cluster is known yet")) if None not in unread else None
+
+
+def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
+    """Why a queue has no owner to show; `answers`: of each present member, whether it spoke."""
+    if not answers and group.online is False:
+        return coded_reason(ReasonCode.NO_MEMBER)
+    if not any(answers):
+        return str(NOT_SAMPLED)
+    return coded_reason(ReasonCode.NO_OWNER) if all(answers) else gettext("no member that answered owns it")
+
 
 STILL = gettext_lazy("owned when the member last answered")
 OF_AN_OWNER = ("owner", "seen_since", "last_seen", "gone_by")

@@ -1,17 +1,19 @@
 """What is wrong with the ownership of a group, the worst first, and what it was checked against."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
-from consumers.ownership.shares.facts import Sort
-from consumers.ownership.shares.group_shares import expected_of, group_shares, ring_checked, strategies
+from consumers.queries.findings import DetectedFinding
 from consumers.queries.limits import limits
-from consumers.queries.texts import age, iso
+from consumers.queries.texts import iso
+from consumers.vocabulary.findings import FindingCode
 
-from .finding import Kind, Level, OwnershipCheck, OwnershipFinding
+from .group_shares import ExpectedOwners, expected_of, group_shares, ring_checked, strategies
+from .reports import Sort
 from .troubles.agreement import orderly_and_concurrent, settings_differ, strategies_differ, subscriptions_differ
 from .troubles.evidence import Evidence, effects, held_queues
 from .troubles.membership import brokers_differ, duplicate_ids, locks_lost, silent, too_few_queues
@@ -19,9 +21,42 @@ from .troubles.queues import doubly_owned, unexpected, unowned
 
 # What leaves unread who is to own a queue; other sorts are what the group is like.
 UNREAD = (Sort.NOT_LISTED, Sort.SILENT, Sort.CONNECTIONS)
+NOT_CHECKED = "not checked"
 
 
-def findings(group: ConsumerGroup, now: datetime) -> list[OwnershipFinding]:
+@dataclass(frozen=True, kw_only=True)
+class OwnershipCheck:
+    """The findings, the worst first, and what they were found by: `expected` is what `expected_owners` gives.
+
+    `why_not_compared`: why owners were not compared with what the members compute; other findings may stand all the
+    same. Else `compared_queues` is how many were, %RETRY% topics left out, and `as_expected` how many of them have
+    exactly their expected owner. `answered_at`: of the members' newest answers the oldest; null while one never spoke.
+    `is_read`: who is in the group, and what each member says of itself, was read of late; nobody in it is known too.
+    `why_unread`: the code of the reason where it was not.
+    """
+
+    findings: Sequence[DetectedFinding]
+    expected: ExpectedOwners
+    members: int
+    strategies: Sequence[str] = field(default_factory=list)
+    answered_at: datetime | None = None
+    compared_queues: int = 0
+    as_expected: int = 0
+    why_not_compared: str | None = None
+    is_read: bool = True
+    why_unread: str = NOT_CHECKED
+
+    @property
+    def unknown(self) -> DetectedFinding | None:
+        """Where not everything was read: that findings may be missing."""
+        if self.is_read:
+            return None
+        return DetectedFinding(
+            code=FindingCode.OWNERSHIP_UNKNOWN, params={"why": self.why_unread}, why=self.why_not_compared or ""
+        )
+
+
+def findings(group: ConsumerGroup, now: datetime) -> list[DetectedFinding]:
     return list(ownership_check(group, now).findings)
 
 
@@ -31,12 +66,12 @@ def ownership_check(group: ConsumerGroup, now: datetime) -> OwnershipCheck:
     holders = {queue: tuple(one.client_id for one in of_queue) for queue, of_queue in held.items()}
     evidence = Evidence(group, now, ring_checked(group_shares(group), lambda: holders), held)
     stale = _why_stale(group, now)
-    found = [] if stale else sorted(_found(evidence), key=lambda finding: finding.place)
+    found = [] if stale else [replace(one, group=group.name) for one in _found(evidence)]
     answered = [member.answered_at for member in evidence.members]
     compared, as_expected = _compared(evidence)
     why = stale or _why_none_compared(evidence, compared)
     return OwnershipCheck(
-        findings=found,
+        findings=sorted(found, key=lambda finding: finding.place),
         expected=expected_of(evidence.shares),
         members=len(evidence.members),
         strategies=strategies(evidence.members),
@@ -45,10 +80,11 @@ def ownership_check(group: ConsumerGroup, now: datetime) -> OwnershipCheck:
         as_expected=0 if why else as_expected,
         why_not_compared=why,
         is_read=stale is None and _is_read(evidence),
+        why_unread=_why_unread(evidence) if stale is None else Sort.NOT_LISTED.value,
     )
 
 
-def _found(evidence: Evidence) -> Iterator[OwnershipFinding]:
+def _found(evidence: Evidence) -> Iterator[DetectedFinding]:
     if not evidence.members:
         return
     effect = effects(evidence)
@@ -69,18 +105,14 @@ def _found(evidence: Evidence) -> Iterator[OwnershipFinding]:
     yield from too_few_queues(evidence)
 
 
-def _settling(evidence: Evidence) -> Iterator[OwnershipFinding]:
+def _settling(evidence: Evidence) -> Iterator[DetectedFinding]:
     changed = evidence.group.members_changed_at
     # Whoever was never read whole has not changed either.
     if changed is None:
         return
-    words = {"age": age((evidence.now - changed).total_seconds())}
-    yield OwnershipFinding(
-        kind=Kind.SETTLING,
-        level=Level.NOTE,
-        sentence=gettext("Settling: its members, their queues or subscriptions last changed %(age)s ago.") % words,
-        cure=gettext("Nothing: it is compared once two whole readings agree."),
-        facts={"members_changed_at": changed.isoformat()},
+    yield DetectedFinding(
+        code=FindingCode.SETTLING,
+        params={"changed_seconds": (evidence.now - changed).total_seconds()},
         since=changed,
     )
 
@@ -102,6 +134,12 @@ def _is_read(evidence: Evidence) -> bool:
     if any(share.why is not None and share.why.sort is Sort.CONFIGURATION for share in evidence.topics):
         return False
     return group.settled_at is not None or group.members_changed_at is not None or bool(why)
+
+
+def _why_unread(evidence: Evidence) -> str:
+    """A code; its words are in consumers.words.findings."""
+    doubts = [evidence.shares.why, *(share.why for share in evidence.topics)]
+    return next((why.sort.value for why in doubts if why is not None), NOT_CHECKED)
 
 
 def _compared(evidence: Evidence) -> tuple[int, int]:

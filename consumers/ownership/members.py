@@ -14,18 +14,16 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.lake.one_group import read_group
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot
-from consumers.ownership.shares.facts import is_broadcasting, why_ownerless
 from consumers.polling.flags import outside_reason
-from consumers.queries.brokers import broker_ages
-from consumers.queries.columns import as_list
-from consumers.queries.declared import unknown_of
-from consumers.queries.history import UNTOLD
-from consumers.queries.limits import limits
+from consumers.queries.declared import copied, unknown_of
+from consumers.queries.history import UNTOLD, as_list
+from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
 from consumers.queries.texts import iso
-from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
+from consumers.words.states import reason_words
 
+from .reports import is_broadcasting, why_ownerless
 from .rows import MemberRow, QueuePlace, QueueShare
 
 # How many messages per second are consumed of each queue of a group, over its last whole minutes.
@@ -248,12 +246,4 @@ def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> Membe
         "listed_since": str(UNNOTED),
         "duplicated_since": str(NO_DOUBLE),
     }
-    return MemberRow(
-        client_id=client.client_id,
-        address=client.address,
-        connections=client.connections,
-        language=client.language,
-        seen_at=client.last_seen,
-        unknown=unknown_of(values, reasons),
-        **values,
-    )
+    return copied(MemberRow, client, seen_at=client.last_seen, unknown=unknown_of(values, reasons), **values)

@@ -15,12 +15,9 @@ from consumers.ownership.assignments import assignments
 from consumers.ownership.members import member_list, members_unknown
 from consumers.ownership.rows import AssignmentRow, MemberRow
 from consumers.ownership.subscriptions import SubscriptionHistory, SubscriptionRow, subscription_history
-from consumers.queries.windows import RangeError
-from consumers.rest.answers import list_response, whole
-from consumers.rest.problems import found_group
+from consumers.rest.answers import found_group, list_response, whole
 from consumers.rest.requests import MOST_ROWS, PAGE, Moment, Paging, narrowed, ordering_by, taken
-from consumers.rest.schema.derived import read_serializer
-from consumers.rest.schema.described import described
+from consumers.rest.schema.described import described, read_serializer
 
 
 class MemberParameters(Paging):
@@ -107,10 +104,7 @@ class SubscriptionView(APIView):
         if since >= until:
             raise ValidationError({"from": [gettext("The range is empty: 'from' must be before 'to'.")]})
         found = found_group(cluster, group)
-        try:
-            history = subscription_history(found, since=since, until=until)
-        except RangeError as error:
-            raise ValidationError({"from": [str(error)]}) from None
+        history = subscription_history(found, since=since, until=until)
         # Who differs is told by all members of the topic together.
         of_topic = {"topic": values["topic"]} if "topic" in values else {}
         shown = replace(history, differences=narrowed(history.differences, of_topic))

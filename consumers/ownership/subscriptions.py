@@ -9,9 +9,8 @@ from django.db.models import Q
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup
-from consumers.ownership.timeline.claims import INSTANT, Patience, patience_of
-from consumers.ownership.timeline.segments import uncovered
-from consumers.queries.declared import INSIDE, answer, public
+from consumers.ownership.timeline.segments import INSTANT, Patience, patience_of, uncovered
+from consumers.queries.declared import INSIDE, answer, copied, public
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.queries.windows import RangeError
 
@@ -100,7 +99,7 @@ class SubscriptionHistory:
 Span = tuple[datetime, datetime]
 
 
-class Said(NamedTuple):
+class SubscriptionReport(NamedTuple):
     """A client wanted so between two answers; `doubt_until`: from when it is known that it did no more."""
 
     client_id: str
@@ -132,7 +131,7 @@ class _Change(NamedTuple):
 
 
 def periods(
-    said: Sequence[Said], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
+    said: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
 ) -> list[Period]:
     """`said` of one topic; `answered`: of every client, from one answer to another. In order, within [since, until)."""
     if _is_agreed(said, answered):
@@ -151,7 +150,7 @@ def periods(
     return found
 
 
-def _is_agreed(said: Sequence[Said], answered: Mapping[str, Sequence[Span]]) -> bool:
+def _is_agreed(said: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]]) -> bool:
     """Everybody who answered wanted the same all the time: the usual case, without a look at times."""
     if len({one.wanted for one in said}) > 1:
         return False
@@ -166,7 +165,7 @@ def _is_agreed(said: Sequence[Said], answered: Mapping[str, Sequence[Span]]) -> 
 
 
 def _changes(
-    said: Sequence[Said], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
+    said: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
 ) -> Iterator[_Change]:
     spoken: dict[str, list[Span]] = {}
     for one in said:
@@ -272,29 +271,22 @@ def _unknown(is_anything_said: bool, unsaid: dict[str, str]) -> dict[str, str]:
 
 def _row(row: ClientSubscription) -> SubscriptionRow:
     unknown = {} if row.expression_type is not None else {"expression_type": str(NO_TYPE)}
-    return SubscriptionRow(
-        client_id=row.client_id,
-        topic=row.topic,
-        expression=row.expression,
-        expression_type=row.expression_type,
-        seen_since=row.seen_since,
-        last_seen=row.last_seen,
-        gone_by=row.gone_by,
-        unknown=unknown if row.gone_by is not None else unknown | {"gone_by": str(STILL)},
+    return copied(
+        SubscriptionRow, row, unknown=unknown if row.gone_by is not None else unknown | {"gone_by": str(STILL)}
     )
 
 
 def _differences(
     rows: Sequence[ClientSubscription], patience: Patience, since: datetime, until: datetime
 ) -> list[Difference]:
-    by_topic: dict[str, list[Said]] = {}
+    by_topic: dict[str, list[SubscriptionReport]] = {}
     answered: dict[str, list[Span]] = {}
     texts: dict[Expression, tuple[str, str | None]] = {}
     for row in rows:
         end = row.last_seen + INSTANT if row.gone_by else patience.until(row.client_id, row.last_seen)
         wanted = expression(row.expression_type, row.expression)
         texts.setdefault(wanted, (row.expression, row.expression_type))
-        said = Said(row.client_id, wanted, row.seen_since, end, row.gone_by or end)
+        said = SubscriptionReport(row.client_id, wanted, row.seen_since, end, row.gone_by or end)
         by_topic.setdefault(row.topic, []).append(said)
         answered.setdefault(row.client_id, []).append((row.seen_since, end))
     return [

@@ -15,31 +15,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.lake.knot_days import day_start
-from consumers.lake.paths import DAY
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake
-from consumers.pipeline.kernel.arrays.columns import Columns, numbers
-from consumers.pipeline.kernel.arrays.gathered import OFFSETS, Gathered, written_out
-from consumers.pipeline.kernel.arrays.keys import beside, matches
-from consumers.pipeline.kernel.arrays.names import QUEUE
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, at_rows
+from consumers.lake.store import DAY, Lake
+from consumers.pipeline.kernel.columns import QUEUE, Columns, beside, matches, numbers
+from consumers.pipeline.kernel.readings import OFFSETS, Gathered, written_out
+from consumers.pipeline.kernel.segments import MICROSECONDS, at_rows
 from consumers.pipeline.rules.order import ordered_rules
 from consumers.pipeline.rules.rule import Rule, values
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .durations import Durations
-from .kernel.evaluated import evaluated
+from .kernel.anchors import new_knots
 from .kernel.evidence import Known, with_evidence
-from .kernel.group_states import group_states
-from .kernel.group_windows import dead_letter_sums, whole_group_windows
-from .kernel.knots import new_knots
-from .kernel.minutes import minute_windows
+from .kernel.falls import offset_falls
+from .kernel.group_states import evaluated, group_states
+from .kernel.group_windows import dead_letter_sums, whole_group_windows, wide_windows
 from .kernel.numbers import Seen
 from .kernel.readings import Hands, no_hands
 from .kernel.time_lag import History, TimeLags, time_lags
 from .kernel.trend import minutes_needed
-from .kernel.wide_windows import wide_windows
-from .kernel.windows import queue_windows
+from .kernel.windows import minute_windows, queue_windows
 from .rows import Only, Rows, Span
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds, moment
 
@@ -134,7 +129,7 @@ RETIRED_KEY = ["cluster", "group", "topic"]
 
 
 @dataclass(frozen=True)
-class Facts:
+class SliceInputs:
     """What is known before a slice is read, as Arrow tables: of the database (schemas in known.py, kinds.py and
     volumes/topic_facts.py), and the anchors that the slice before left."""
 
@@ -159,7 +154,7 @@ class Work:
     since: datetime
     until: datetime
     durations: Durations
-    facts: Facts
+    facts: SliceInputs
     spans: Sequence[Span]
     is_last: bool
     is_wide: bool
@@ -176,8 +171,8 @@ class Work:
 
 
 def worked(work: Work, number: int) -> dict[str, pa.Table]:
-    """Of one bucket: anchors, knots, windows_60, windows_600, group_windows, and at the end of a run queue_states and
-    group_states; `counts` has the number of readings of the slice."""
+    """Of one bucket: anchors, knots, windows_60, windows_600, group_windows, falls of offsets, and at the end of a run
+    queue_states and group_states; `counts` has the number of readings of the slice."""
     lake = Rows(Lake.at(work.location), work.clusters, work.spans[number])
     gathered, count = read_queues(lake, work)
     course = Course.of(gathered, lake, work)
@@ -187,6 +182,7 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
         "windows_60": course.windows,
         "group_windows": _group_windows(course, lake, work),
         "counts": pa.table({"readings": [count]}),
+        "falls": offset_falls(gathered, *_falls_us(work)),
     }
     if work.is_wide:
         start = floor(work.since, TEN_MINUTES)
@@ -333,6 +329,12 @@ def _trend_minutes(course: Course, in_use: Gathered, lags: TimeLags, lake: Rows)
 def _range_us(work: Work) -> tuple[int, int]:
     """From the beginning of its first minute."""
     return microseconds(floor(work.since, MINUTE)), microseconds(work.until)
+
+
+def _falls_us(work: Work) -> tuple[int, int]:
+    """Also of the time before: its falls may have another cause by what was found out meanwhile."""
+    again = timedelta(seconds=work.durations.repeat_again_seconds)
+    return microseconds(work.since - again), microseconds(work.until)
 
 
 def _in_use(windows: pa.Table, retired: pa.Table) -> pa.Table:

@@ -36,6 +36,14 @@ class Durations:
     rebalance_merge_seconds: float = 60
     rebalance_lookback_seconds: float = 1800
     rebalance_longest_seconds: float = 1800
+    # Repeats with less than this between two are one event; messages come back from retries in larger steps.
+    repeat_merge_seconds: float = 60
+    repeat_retry_merge_seconds: float = 300
+    repeat_longest_seconds: float = 3600
+    # How far before its range a run evaluates offsets that went back again: members are asked in turn.
+    repeat_again_seconds: float = 120
+    # A message that was held for so long before its holder went was no ordinary one.
+    repeat_held_seconds: float = 30
     poll_seconds: float = 15
     kinds: KindLimits = field(default_factory=KindLimits)
 

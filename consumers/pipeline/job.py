@@ -16,34 +16,29 @@ from django.db.models import F, Max
 from pyspark.sql import SparkSession
 
 from consumers.lake import reader
-from consumers.lake.disk import below_floor
 from consumers.lake.knot_days import first_day
-from consumers.lake.paths import HOUR, file_name, hour_folder
-from consumers.lake.reader import COMPACTED, folder_files
+from consumers.lake.reader import COMPACTED, folder_files, put_window
 from consumers.lake.schemas import TEXT
-from consumers.lake.store import Lake
-from consumers.lake.windows import put_window
+from consumers.lake.store import HOUR, Lake, below_floor, file_name, hour_folder
 from consumers.models import ConsumerGroup, GroupWindow
-from consumers.pipeline.publish.group_rows import write_group_states
-from consumers.pipeline.publish.queue_rows import QueueIds, write_queue_states
-from consumers.pipeline.publish.rebalance_rows import write_rebalances
-from consumers.pipeline.publish.window_rows import write_group_windows
 from consumers.polling.flags import GroupFlags, group_flags, retired_topics
 from consumers.polling.members.membership import NO_ANSWER, PopAnswer, pop_answers
-from consumers.vocabulary.groups import Flag
+from consumers.vocabulary.states import Flag
 
 from . import known
-from .bucket import FAR, Facts, Work
+from .bucket import FAR, SliceInputs, Work
 from .durations import Durations
+from .group_rows import QueueIds, write_group_states, write_group_windows, write_queue_states
 from .kernel.anchors import ANCHORS
-from .kernel.arrays.keys import first_rows, key_numbers
+from .kernel.columns import first_rows, key_numbers
 from .kernel.trend import minutes_needed
-from .rebalances.run import find_rebalances
+from .rebalance_rows import write_rebalances
+from .rebalances.run import Rebalances, find_rebalances
+from .repeats.run import find_repeats
 from .slices import MINUTE, TEN_MINUTES, floor, slices
 from .spark import run_buckets, spans_for
-from .volumes.recent import recent_volumes
-from .volumes.topic_facts import appeared_topics, group_topics
-from .wider import note_due
+from .upkeep import note_due
+from .volumes import appeared_topics, group_topics, recent_volumes
 
 # What kinds of groups change in a judgement: small tables beside the queues, one row a group, one a retired topic.
 
@@ -207,7 +202,7 @@ class Anchors:
 
 
 @dataclass
-class Kept:
+class RunCache:
     """What a process keeps from run to run: it saves work, and decides nothing."""
 
     anchors: Anchors = field(default_factory=Anchors)
@@ -224,6 +219,7 @@ class Report:
     groups_judged: int = 0
     windows: int = 0
     rebalances: int = 0  # that began in the range, or were still going on when it began
+    repeats: int = 0  # that the range has a part of
     unknown_rows: int = 0  # judged, but without a row of the poll to hang the state on
 
 
@@ -234,16 +230,18 @@ def run(
     since: datetime,
     until: datetime,
     durations: Durations,
-    kept: Kept | None = None,
+    kept: RunCache | None = None,
 ) -> Report:
     """Windows of the whole range, states at its end. `kept`: what the run before this one left in this process."""
     kinds = KindRows.of(clusters, until, durations)
-    kept = kept or Kept()
+    kept = kept or RunCache()
     report = Report(clusters, since, until)
+    falls: list[pa.Table] = []
     for start, end in slices(since, until):
         work = _work(spark, lake, report, start, end, kinds, durations, kept)
         found = run_buckets(spark, work)
         kept.anchors.table = found["anchors"]
+        falls.append(found["falls"])
         report = replace(
             report,
             windows=report.windows + _write_history(lake, clusters, work, found),
@@ -251,7 +249,11 @@ def run(
         )
         if work.is_last:
             report = _write_states(found, report, durations, kept.queue_ids.of(clusters))
-    return replace(report, rebalances=_write_rebalances(lake, clusters, since, until, durations))
+    rebalances = find_rebalances(lake, clusters, since, until, durations)
+    report = replace(report, rebalances=_write_rebalances(rebalances, until))
+    fell = pa.concat_tables(falls) if falls else None
+    spans = None if rebalances is None else rebalances.spans
+    return replace(report, repeats=find_repeats(lake, clusters, since, until, fell, spans, durations))
 
 
 def _work(
@@ -262,7 +264,7 @@ def _work(
     until: datetime,
     kinds: KindRows,
     durations: Durations,
-    kept: Kept,
+    kept: RunCache,
 ) -> Work:
     clusters = report.clusters
     reach = since - timedelta(seconds=durations.lookback_seconds)
@@ -283,14 +285,14 @@ def _work(
 
 def _facts(
     clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations, anchors: pa.Table
-) -> Facts:
+) -> SliceInputs:
     reach = since - timedelta(seconds=durations.lookback_seconds)
     brokers = list(known.BrokersRead(clusters, reach, until).unread(reach, until))
     silent = [known.silent_queues(brokers), known.unreported_queues(clusters, reach, besides=brokers)]
     start = floor(since, MINUTE)
     read = known.BrokersRead(clusters, start, until + MINUTE)
     course = minutes_needed(durations) * MINUTE
-    return Facts(
+    return SliceInputs(
         known.known_rows(clusters, kinds.groups, known.set_by_hand(clusters, reach - course, until)),
         retired=kinds.retired,
         silent=pa.concat_tables(silent),
@@ -330,8 +332,5 @@ def _write_states(found: dict[str, pa.Table], report: Report, durations: Duratio
     )
 
 
-def _write_rebalances(
-    lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
-) -> int:
-    found = find_rebalances(lake, clusters, since, until, durations)
+def _write_rebalances(found: Rebalances | None, until: datetime) -> int:
     return 0 if found is None else write_rebalances(found.events, found.topics, found.spans, until)

@@ -9,11 +9,10 @@ from django.db.models import Q
 
 from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
-from consumers.polling.record.offsets.moves import TOLD
-from consumers.vocabulary.states import State
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.polling.record.totals import TOLD
+from consumers.vocabulary.states import State, UnknownReason
 
-from .kernel import readings_schema
+from .kernel import evidence
 from .kernel.evidence import Known
 from .slices import microseconds, minutes
 
@@ -26,7 +25,7 @@ RETENTION = pa.schema([("cluster", TEXT), ("broker", TEXT), ("reserved_seconds",
 SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
 STILL = pa.schema([*QUEUES, ("previous_state", TEXT), ("previous_since_us", pa.int64())])
 LOST = pa.schema([*QUEUES, ("lost_offset", pa.int64()), ("lost_us", pa.int64())])
-HANDS = pa.schema([*QUEUES, ("hands", pa.list_(readings_schema.HANDS))])
+HANDS = pa.schema([*QUEUES, ("hands", pa.list_(evidence.HANDS))])
 UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("us", tz="UTC"))])
 
 

@@ -16,11 +16,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from consumers.lake import reader
-from consumers.lake.one_group import FILES_AT_ONCE
-from consumers.lake.paths import is_within
-from consumers.lake.row_groups import MayHold, row_groups
+from consumers.lake.one_group import FILES_AT_ONCE, MayHold, row_groups
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, is_within
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .slices import MINUTE, floor

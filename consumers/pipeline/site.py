@@ -1,7 +1,11 @@
 """The pipeline as this site is set up: the one place of this room that reads Django's settings."""
 
+import contextlib
 import logging
-from collections.abc import Sequence
+import os
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from django.conf import settings
@@ -12,14 +16,61 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 
 from .durations import Durations
-from .job import Kept, Report
+from .job import Report, RunCache
 from .runs import due_range, is_nothing_new, record_skip, recorded_run
-from .session import session
-from .watchdog import bounded, leave
+from .spark import session
+
+# Bounds a run: the Spark worker runs one task at a time in its own process, where Celery's time limits do nothing.
+#
+# After the limit the run's jobs are cancelled, those that it begins later too; a run that does not let go even then
+# ends the process, and whoever supervises it starts another with a session that works.
 
 logger = logging.getLogger(__name__)
+
+GRACE_SECONDS = 60.0
+EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h
+
+
+def leave() -> None:
+    # Not sys.exit: the thread that hangs in the JVM would never see it.
+    os._exit(EXIT_CODE)
+
+
+@contextlib.contextmanager
+def bounded(
+    spark: SparkSession,
+    seconds: float,
+    grace_seconds: float = GRACE_SECONDS,
+    leave: Callable[[], None] = leave,
+) -> Iterator[None]:
+    """Cancels the block's Spark jobs after `seconds`; after `grace_seconds` more it calls `leave`."""
+    group = f"consumerscope-{uuid.uuid4().hex}"
+    context = spark.sparkContext
+    done = threading.Event()
+
+    def watch() -> None:
+        if done.wait(seconds):
+            return
+        logger.error("A run of the pipeline took longer than %g s; its jobs are cancelled.", seconds)
+        # Those to come as well: between two jobs there is none to cancel.
+        context._jsc.sc().cancelJobGroupAndFutureJobs(group)
+        if not done.wait(grace_seconds):
+            logger.critical("The run does not end %g s after that: this process ends instead.", grace_seconds)
+            leave()
+
+    context.setJobGroup(group, "consumerscope pipeline", interruptOnCancel=True)
+    watcher = threading.Thread(target=watch, name="pipeline-watchdog", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+        context._jsc.clearJobGroup()
+
+
 # Of the runs of this process, one at a time.
-KEPT = Kept()
+KEPT = RunCache()
 
 
 def site_durations() -> Durations:

@@ -2,36 +2,119 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from django.conf import settings
 from django.db.models import F, Model, Q, QuerySet
 
-from consumers.lake import compaction, knot_days, reader, retention
-from consumers.lake.disk import MIB, below_floor, free_mib
-from consumers.lake.store import Lake
-from consumers.lake.table_sizes import table_sizes
+from consumers.lake import knot_days, reader, retention
+from consumers.lake.reader import put_window
+from consumers.lake.retention import table_sizes
+from consumers.lake.store import MIB, Lake, below_floor, free_mib
 from consumers.models import (
     Assignment,
     Client,
     ClientSubscription,
+    Cluster,
+    ConsumerGroup,
+    DueWindow,
     GroupState,
     GroupWindow,
     HistorySize,
     PipelineRun,
     Reading,
     Rebalance,
+    RepeatEvent,
     State,
     StateChange,
 )
+from consumers.pipeline.kernel.readings import written_out
 
 from .durations import Durations
-from .kernel.arrays.segments import MINUTE_US
-from .wider import make_due
+from .group_rows import widen_groups
+from .kernel.group_windows import wide_windows
+from .kernel.segments import MINUTE_US
+from .rows import Rows, Span, spans
+from .slices import floor
+
+# Windows of an hour and of a day, from the next finer ones: beside the runs, once their span is over.
+#
+# What is to be made is a row, written before the first of its finer windows is. So the cost goes by what is new, a
+# backfill makes its hours and days anew, and what was left out while no worker ran is caught up.
+
+logger = logging.getLogger(__name__)
+
+HOUR_SECONDS, DAY_SECONDS = 3600, 86400
+# What each is made from; the finest first.
+FINER = {HOUR_SECONDS: 600, DAY_SECONDS: HOUR_SECONDS}
+# Runs wait meanwhile. What is left is made at the next turn.
+SECONDS_AT_ONCE = 10.0
+# Finer windows in memory at once: about 300 MB of them.
+ROWS_AT_ONCE = 1_000_000
+
+
+def note_due(clusters: Sequence[str], at: datetime) -> None:
+    """A window of ten minutes that holds `at` is about to be written: its hour and day are made (anew) afterwards."""
+    DueWindow.objects.bulk_create(
+        (
+            DueWindow(cluster=cluster, step_seconds=step, start=floor(at, timedelta(seconds=step)))
+            for cluster in Cluster.objects.filter(name__in=clusters)
+            for step in FINER
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def make_due(
+    lake: Lake, now: datetime, margin: timedelta, reach: timedelta, seconds_at_once: float = SECONDS_AT_ONCE
+) -> int:
+    """Makes what is due and ended longer than `margin` ago, the oldest first: all hours, then days.
+    Returns how many; after `seconds_at_once` the rest is left to the next turn.
+
+    `reach`: how long before a window the reading may lie that its volumes count from.
+    """
+    made, until = 0, time.monotonic() + seconds_at_once
+    for step in FINER:
+        length = timedelta(seconds=step)
+        closed = DueWindow.objects.filter(step_seconds=step, start__lte=now - margin - length).order_by("start")
+        for due in closed.select_related("cluster"):
+            if made and time.monotonic() >= until:
+                logger.info("Hours and days are left to the next turn: %d were made.", made)
+                return made
+            _make(lake, due, length, reach)
+            due.delete()
+            made += 1
+    return made
+
+
+def _make(lake: Lake, due: DueWindow, length: timedelta, reach: timedelta) -> None:
+    """Where no finer window is kept any more, what was made of them stays."""
+    cluster, step, start, end = due.cluster, due.step_seconds, due.start, due.start + length
+    rows = _merged(lake, cluster.name, step, start, end)
+    if rows.num_rows:
+        put_window(lake, f"windows_{step}", cluster.name, start, rows)
+    # Groups have those of an hour from the run itself.
+    if step == DAY_SECONDS:
+        groups = set(ConsumerGroup.objects.filter(cluster=cluster).values_list("pk", flat=True))
+        widen_groups(groups, FINER[step], step, start, end, reach)
+
+
+def _merged(lake: Lake, cluster: str, step: int, start: datetime, end: datetime) -> pa.Table:
+    table = f"windows_{FINER[step]}"
+
+    def shares(names: list[str]) -> tuple[Span, ...]:
+        rows = ds.dataset(names, format="parquet", filesystem=lake.filesystem).count_rows() if names else 0
+        return spans(lake, names[-1:], -(-rows // ROWS_AT_ONCE))
+
+    found = reader.steadily(lake, lambda: reader.files(lake, table, cluster, start, end), shares)
+    parts = (Rows(lake, [cluster], span).table(table, start, end) for span in found)
+    return pa.concat_tables(written_out(wide_windows(part, step)) for part in parts)
+
 
 # How long a group's offsets usually stand still between two moves while it is behind: slow by habit is not stuck.
 # Learned from the windows of a minute of the last hours, now and then and for some groups at a time: beside the runs,
@@ -135,8 +218,6 @@ def measure_history(lake: Lake, now: datetime) -> bool:
     return True
 
 
-logger = logging.getLogger(__name__)
-
 # A reading is written seconds after its time, and a run may still redo the last minutes of an hour.
 MARGIN = timedelta(minutes=10)
 KNOTS_KEPT = timedelta(days=30)
@@ -145,7 +226,7 @@ STEPS = (60, 600, 3600, 86400)
 INTERVALS: tuple[type[Model], ...] = (Client, Assignment, ClientSubscription)
 
 
-def kept_for() -> dict[str, timedelta]:
+def retentions() -> dict[str, timedelta]:
     """How long each table of the lake is kept."""
     raw = timedelta(hours=settings.LAKE_RAW_HOURS)
     return {
@@ -164,7 +245,7 @@ def kept_for() -> dict[str, timedelta]:
 
 def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
     """Without `may_expire` nothing is deleted by age: the clock is in doubt."""
-    kept, folders, rows = kept_for(), 0, 0
+    kept, folders, rows = retentions(), 0, 0
     if may_expire:
         # What is old goes first: the whole of an hour needs room beside its parts.
         folders = retention.expire(lake, now, kept)
@@ -176,7 +257,7 @@ def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
     else:
         durations = Durations.of(settings.JUDGE, settings.CONSUMERSCOPE_POLL_SECONDS)
         wide = make_due(lake, now, MARGIN, timedelta(seconds=durations.reach_seconds))
-        hours = compaction.compact(lake, now, MARGIN)
+        hours = retention.compact(lake, now, MARGIN)
         days = knot_days.settle(lake, now)
     measure_history(lake, now)
     logger.info("%d windows of hours and days made, %d hours compacted, %d days settled.", wide, hours, days)
@@ -194,6 +275,7 @@ def prune_rows(now: datetime, kept: Mapping[str, timedelta]) -> int:
             *(GroupWindow.objects.filter(step_seconds=step, start__lt=now - kept[f"windows_{step}"]) for step in STEPS),
             StateChange.objects.filter(at__lt=ten_minutes),
             Rebalance.objects.filter(started_before__lt=ten_minutes),
+            RepeatEvent.objects.filter(last_at__lt=ten_minutes),
             # What still lasts is kept, however long ago it began.
             *(model._default_manager.filter(gone_by__lt=ten_minutes) for model in INTERVALS),
         )

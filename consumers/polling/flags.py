@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind
-from consumers.vocabulary.groups import BROADCASTING, POPPING, Flag
+from consumers.vocabulary.states import BROADCASTING, POPPING, Flag
 
 from .kind_limits import KindLimits
 
@@ -43,7 +43,7 @@ def group_flags(group: ConsumerGroup, pops: bool | None, now: datetime, limits: 
     if outside := outside_reason(group):
         reasons[Flag.OUTSIDE_STORE] = outside
     if has_unlisted_members(group, limits):
-        reasons[Flag.UNLISTED_MEMBERS] = "consumes, but no broker lists a member: possibly members of a proxy"
+        reasons[Flag.UNLISTED_MEMBERS] = "active, but no broker lists a member: its members may be clients of a proxy"
     if group.message_model == BROADCASTING:
         reasons[Flag.BROADCASTING] = "each member consumes every queue"
     if pops or group.consume_type == POPPING:
@@ -90,7 +90,7 @@ def _asked_lately(group: ConsumerGroup, now: datetime, limits: KindLimits) -> bo
 
 def outside_reason(group: ConsumerGroup) -> str | None:
     """Why the offsets that brokers hold for the group are not its progress; None if they are."""
-    return group.outside_store and f"{group.outside_store} keeps its progress, not the brokers"
+    return group.outside_store and f"{group.outside_store} stores its offsets, not the brokers"
 
 
 def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> dict[str, datetime]:
@@ -105,7 +105,7 @@ def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> d
 def has_unlisted_members(group: ConsumerGroup, limits: KindLimits) -> bool:
     """Whether the group consumes although every broker reports no member: clients of a proxy register at the proxy.
 
-    `moved_at` is consumption only: see consumers.polling.record.offsets.moves.
+    `moved_at` is consumption only: see consumers.polling.record.totals.
     """
     if group.offline_since is None or group.moved_at is None:
         return False

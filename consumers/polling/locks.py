@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from redis.lock import Lock
 
 from consumers.models import Lease
-from consumers.polling.holder import is_gone, new_holder
+from consumers.polling.lease_holder import is_gone, new_holder
 
 # Redis refuses most latecomers without a write to the database. Redis may be down, hang, or lose its locks in a
 # restart: the lease still holds. Both expire by themselves (by the clock of Redis or of the database), so a killed

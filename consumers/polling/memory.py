@@ -10,8 +10,7 @@ from consumers.polling.brokers.joined import CommittedPairs, Pair
 from consumers.polling.brokers.remembered import MinOffsets
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.bodies.offsets import OffsetMemory
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
 
 
 @dataclass(frozen=True)

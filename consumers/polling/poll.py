@@ -1,18 +1,20 @@
 """Polls a cluster: offsets first, then members under their budget, then everything is recorded at once."""
 
 import logging
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import pyarrow.compute as pc
 from django.conf import settings as site
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from consumers.lake.disk import below_floor
-from consumers.lake.store import Lake
-from consumers.models import Cluster, QueueSnapshot, Reading
+from consumers.lake.store import Lake, below_floor
+from consumers.models import Assignment, ClockChange, Cluster, HeadMessage, Queue, QueueSnapshot, Reading
 from consumers.polling.brokers.joined import Pair
 from consumers.polling.brokers.remembered import (
     RoutedPermission,
@@ -21,25 +23,73 @@ from consumers.polling.brokers.remembered import (
     read_store_configs,
 )
 from consumers.polling.delays.delay_poller import DelayPoller
-from consumers.polling.files.file_poller import OffsetFilePoller
-from consumers.polling.heads.head_poller import HeadPoller
-from consumers.polling.heads.look_up import groups_with_standing_heads
 from consumers.polling.members.collected import collect_members, rotation
-from consumers.polling.members.turn import AskedBroker, Silences, Turn
+from consumers.polling.members.membership import AskedBroker, Silences, Turn
 from consumers.polling.record.brokers import record_routed_permissions, record_store_configs
-from consumers.polling.record.delays import remembered_samples
+from consumers.polling.record.delays import forget_heads, record_heads, remembered_samples
 from consumers.polling.record.recorder import Recorder
-from consumers.polling.registration import NoAccess, access_of
+from consumers.polling.samples.first_stored import note_filters
 from consumers.polling.samples.planner import SamplePlanner, ask_samples
 from consumers.polling.samples.reading import SamplesReading
-from consumers.polling.samples.tags import note_filters
+from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.names import is_system_group
 
-from .collect import collect_offsets, unreadable
+from .brokers.broker_turn import collect_offsets, unreadable
+from .delays.look_up import CALLS_EACH, Head, HeadLimits, groups_with_unfinished_heads, look_up, unfinished_heads
+from .file_poller import OffsetFilePoller
+from .locks import Locked
 from .memory import ClusterMemory
 from .reading import MembersReading, OffsetsReading
+from .registration import NoAccess, Wire, access_of
 from .settings import PollSettings
-from .wire import Wire
+
+FAILURE_HOLDS = timedelta(seconds=60)
+
+
+class HeadPoller:
+    """One per cluster and process. It remembers nothing: the rows hold what was fetched."""
+
+    def __init__(self, cluster: Cluster, limits: HeadLimits) -> None:
+        self._cluster = cluster
+        self._limits = limits
+
+    def poll(self, wire: Wire, offsets: OffsetsReading, now: datetime, deadline_seconds: float) -> dict[str, Any]:
+        """Returns counts that are stored with the reading. A failed call is an error of its own message only."""
+        calls = wire.pool.calls
+        forget_heads(self._cluster)
+        admins = {one.name: BrokerAdmin(wire.pool, one.answered_by) for one in offsets.brokers if one.answered_by}
+        read = [one.name for one in offsets.brokers if one.read and one.name in admins]
+        heads = due_heads(self._cluster, read, self._limits, now)
+        if heads:
+            record_heads(heads, wire.run(look_up(admins, heads, deadline_seconds)), now)
+        return {"looked_up": len(heads), "calls": wire.pool.calls - calls}
+
+
+def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, now: datetime) -> list[Head]:
+    """Stuck messages to fetch: those never fetched first, then those whose fetch failed longest ago; the longest-stuck
+    first.
+    """
+    places = limits.calls // CALLS_EACH
+    if places <= 0 or not brokers:
+        return []
+    same = HeadMessage.objects.filter(
+        group=OuterRef("group"), queue=OuterRef("queue"), client_id=OuterRef("client_id"), offset=OuterRef("cached_min")
+    )
+    asked = Queue.objects.filter(pk=OuterRef("queue"), broker__in=list(brokers))
+    standing = unfinished_heads(limits.seconds, now, cluster=cluster).filter(Exists(asked))
+    found = _heads(standing.filter(~Exists(same)), places)
+    if len(found) < places:
+        failed = same.filter(error__isnull=False, asked_at__lte=now - FAILURE_HOLDS)
+        again = standing.annotate(asked_at=Subquery(failed.values("asked_at")[:1])).filter(asked_at__isnull=False)
+        found += _heads(again.order_by("asked_at", "head_since", "pk"), places - len(found))
+    return found
+
+
+def _heads(rows: QuerySet[Assignment], count: int) -> list[Head]:
+    names = ("group_id", "queue_id", "client_id", "cached_min", "head_since")
+    place = ("queue__topic__name", "queue__broker", "queue__queue_id")
+    return [Head(*row) for row in rows.values_list(*names, *place)[:count]]
+
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +165,7 @@ class ClusterPoller:
         if offsets.nothing_read:
             return None
         turn = Turn(self.wire.pool, self.settings.budget, now, self.settings.deadline_seconds)
-        blocked = groups_with_standing_heads(self.cluster, self.settings.heads.seconds, now)
+        blocked = groups_with_unfinished_heads(self.cluster, self.settings.heads.seconds, now)
         who = rotation(self.cluster, seen_groups(offsets), self.memory.topics, blocked)
         brokers = asked_brokers(offsets, self.cluster.proxies)
         reading = collect_members(turn, self.cluster.name, brokers, unread_reason(offsets), who, self.silences)
@@ -223,3 +273,67 @@ def remember_subscriptions(memory: ClusterMemory, members: MembersReading) -> No
             memory.subscribed[answer.group] = frozenset(
                 s["topic"] for s in answer.subscriptions if clustering and s["topic"]
             )
+
+
+# The pollers of a long-lived process, one per cluster: connections and memory outlive a reading.
+
+_pollers: dict[str, ClusterPoller] = {}
+# The newest clock change known when each poller was made. A poller may remember times that are in the future after a
+# later change.
+_made_after: dict[str, int | None] = {}
+_busy: dict[str, threading.Lock] = {}
+_guard = threading.Lock()
+
+
+# What distinguishes two registrations of the same name: a poller is made for one registration.
+REGISTRATION = ("pk", "namesrv", "access_key", "sealed_secret", "tls", "offset_files", "proxy")
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Allows one poll of a cluster at a time in this process: a poller's memory must match its rows.
+
+    Raises Locked.
+    """
+    with _guard:
+        busy = _busy.setdefault(name, threading.Lock())
+    if not busy.acquire(blocking=False):
+        raise Locked(f"{name} is being read by this process.")
+    try:
+        yield
+    finally:
+        busy.release()
+
+
+def poller_of(name: str) -> ClusterPoller:
+    """The process's poller of a cluster. A poller is replaced if its cluster was registered again or changed, if it
+    remembers a forgotten broker or times before a clock change, or if its wire was abandoned. A poll under way then
+    ends with WireClosed.
+    """
+    cluster, change = Cluster.objects.get(name=name), newest_clock_change()
+    with _guard:
+        known = _pollers.get(name)
+        if known is not None and _made_after.get(name) == change and _still_fits(known, cluster):
+            return known
+        _pollers[name] = poller = ClusterPoller(cluster, PollSettings.of_site())
+        _made_after[name] = change
+    if known is not None:
+        known.close()
+    return poller
+
+
+def newest_clock_change() -> int | None:
+    return ClockChange.objects.order_by("-pk").values_list("pk", flat=True).first()
+
+
+def _still_fits(poller: ClusterPoller, cluster: Cluster) -> bool:
+    return poller.wire.usable and registration(poller.cluster) == registration(cluster) and not _is_behind(poller)
+
+
+def _is_behind(poller: ClusterPoller) -> bool:
+    """Whether the poller remembers a broker that was forgotten. Each reading makes rows of all remembered brokers."""
+    return not poller.memory.brokers.keys() <= set(poller.cluster.brokers.values_list("name", flat=True))
+
+
+def registration(cluster: Cluster) -> list[object]:
+    return [getattr(cluster, name) for name in REGISTRATION]

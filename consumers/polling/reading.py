@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from consumers.polling.delays.answers import DelayOffsets
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
-from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.codes import RocketMQError
 
 
 @dataclass(frozen=True)

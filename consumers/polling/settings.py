@@ -6,12 +6,12 @@ from django.conf import settings
 
 from consumers.lake.store import Lake
 from consumers.polling.delays.answers import DelayLimits
-from consumers.polling.files.offset_files import FileLimits
-from consumers.polling.heads.look_up import HeadLimits
-from consumers.polling.members.turn import Budget
+from consumers.polling.delays.look_up import HeadLimits
+from consumers.polling.members.membership import Budget
 from consumers.polling.samples.reading import SampleBudget
 
 from .memory import Cadence
+from .offset_files import FileLimits
 
 
 @dataclass(frozen=True)

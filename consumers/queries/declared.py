@@ -4,14 +4,17 @@ A field without it is public as its name and type say. Nothing here knows how an
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from consumers.vocabulary.reasons import reason_codes
+
 Row = TypeVar("Row", bound=type)
+Made = TypeVar("Made")
 MESSAGES, OFFSET = _("messages"), _("offset")
 # A field that only our own code reads.
 INSIDE: dict[str, Any] = {"inside": True}
@@ -72,6 +75,27 @@ def answer_of(row: type) -> Answer:
     """Of what a row is derived from, the text alone holds for it too."""
     found = getattr(row, "_answer", Answer(_name(row)))
     return found if "_answer" in row.__dict__ else Answer(_name(row), found.text)
+
+
+def copied(row: Callable[..., Made], source: Any, /, **others: Any) -> Made:
+    """The row with `others`, and with what `source` calls as the row's fields that have no default."""
+    return row(**_named(row, source, others))
+
+
+def answered(row: Callable[..., Made], source: Any, why: Mapping[str, str | Promise], /, **others: Any) -> Made:
+    """As `copied`, with the reason of each null, and with `codes` where the row has them. A text that `why` names is
+    null where it is empty.
+    """
+    found = _named(row, source, others)
+    values = {name: None if value == "" and name in why else value for name, value in found.items()}
+    unknown = unknown_of(values, why)
+    has_codes = any(one.name == "codes" for one in fields(row))  # type: ignore[arg-type]
+    return row(**values, unknown=unknown, **({"codes": reason_codes(values | unknown)} if has_codes else {}))
+
+
+def _named(row: Any, source: Any, others: Mapping[str, Any]) -> dict[str, Any]:
+    needed = [one.name for one in fields(row) if one.default is one.default_factory is MISSING]
+    return {**{name: getattr(source, name) for name in needed if name not in others and name != "unknown"}, **others}
 
 
 def unknown_of(values: Mapping[str, Any], reasons: Mapping[str, str | Promise]) -> dict[str, str]:

@@ -8,10 +8,9 @@ from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind, State
 from consumers.polling.flags import group_flags, has_unlisted_members, offline_share
-from consumers.polling.record.offsets.moves import EVERY
+from consumers.polling.record.totals import EVERY
 from consumers.queries.limits import Limits
-from consumers.vocabulary.groups import BROADCASTING, PULLING, Flag
-from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import BROADCASTING, PULLING, Flag, RuleCode
 
 # What rows alone tell of groups whose evaluation is late: no history is needed to see that nobody consumes.
 # They leave a group at rest though messages wait.

@@ -1,12 +1,12 @@
 """History of one group: in total, by topic, or by queue."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,24 +17,37 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.lake.one_group import TooManyRows
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
-from consumers.pipeline.upkeep import STEPS
-from consumers.pipeline.wider import DAY_SECONDS
-from consumers.queries.columns import as_list
-from consumers.queries.declared import answer, public
-from consumers.queries.windows import (
+from consumers.pipeline.upkeep import DAY_SECONDS, STEPS
+from consumers.vocabulary.reasons import ReasonCode
+from consumers.vocabulary.states import NO_LAG_REASONS
+from consumers.words.reasons import coded_reason
+from consumers.words.states import reason_words
+
+from .declared import answer, public
+from .windows import (
     OPEN_WINDOWS,
     TooManyPoints,
     WindowRange,
-    kept_long,
     refuse_too_many,
+    retained_long,
     stored_group_windows,
     stored_queue_windows,
     window_range,
 )
-from consumers.vocabulary.reasons import ReasonCode
-from consumers.vocabulary.unknown import NO_LAG_REASONS
-from consumers.words.reasons import coded_reason
-from consumers.words.unknown import reason_words
+
+
+def as_list(column: pa.ChunkedArray) -> list[Any]:
+    """The same as `to_pylist` for texts and numbers."""
+    whole = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    if pa.types.is_string(whole.type):
+        encoded = whole.dictionary_encode()
+        texts = [*encoded.dictionary.to_pylist(), None]
+        return [texts[code] for code in encoded.indices.fill_null(len(texts) - 1).to_numpy().tolist()]
+    if not whole.null_count:
+        return list(whole.to_numpy().tolist())
+    values, known = whole.fill_null(0).to_numpy().tolist(), whole.is_valid().to_numpy(zero_copy_only=False).tolist()
+    return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
+
 
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
@@ -120,8 +133,8 @@ def queue_windows(
     *,
     named: Mapping[str, object] | None = None,
     most_behind: int | None = None,
-) -> dict[QueueKey, dict[int, Window]]:
-    """Per queue, in order, the windows that were aggregated, by their place in the range.
+) -> pa.Table:
+    """The windows that were aggregated, COLUMNS in the order of queues and times, with their `place` in the range.
 
     `named`: of queues with this topic, broker or id alone. `most_behind`: of so many, those with the longest lag.
     Raises RangeError where that is more than is answered at once.
@@ -132,7 +145,11 @@ def queue_windows(
         queues = queues.sort_by([("lag_messages_max", "descending")]).slice(0, most_behind)
         found = found.join(queues.select(KEY), KEY, join_type="inner")
     refuse_too_many(windows, queues.num_rows)
-    return _queues(found, windows)
+    found = found.sort_by([(name, "ascending") for name in (*KEY, "start")])
+    # Places as numbers: thousands of moments as objects take longer than all the rest.
+    start = pc.cast(found["start"], pa.int64()).to_numpy()
+    place = (start // SECOND - int(windows.start.timestamp())) // windows.step_seconds
+    return found.append_column("place", pa.array(place))
 
 
 def _rows(cluster: str, group: str, windows: WindowRange, named: Mapping[str, object], *, is_ranked: bool) -> pa.Table:
@@ -148,73 +165,53 @@ def _rows(cluster: str, group: str, windows: WindowRange, named: Mapping[str, ob
         raise TooManyPoints(sentence) from None
 
 
-def _queues(found: pa.Table, windows: WindowRange) -> dict[QueueKey, dict[int, Window]]:
-    found = found.sort_by([(name, "ascending") for name in (*KEY, "start")])
-    # Places as numbers: thousands of moments as objects take longer than all the rest.
-    start = pc.cast(found["start"], pa.int64()).to_numpy()
-    places = (start // SECOND - int(windows.start.timestamp())) // windows.step_seconds
-    rows = zip(places.tolist(), *(as_list(found[name]) for name in COLUMNS[1:]), strict=True)
+def by_queue(found: pa.Table) -> dict[QueueKey, dict[int, Window]]:
+    """The windows of each queue by their place."""
     queues: dict[QueueKey, dict[int, Window]] = defaultdict(dict)
-    for row in rows:
-        queues[row[1:4]][row[0]] = Window(*row[4:])
+    rows = zip(*(as_list(found[name]) for name in ("place", *KEY, *Window._fields)), strict=True)
+    for place, topic, broker, queue_id, *window in rows:
+        queues[topic, broker, queue_id][place] = Window._make(window)
     return dict(queues)
 
 
 # Windows of queues, summed by topic: a sum is known only where every queue of it is.
 
-Number = TypeVar("Number", int, float)
-
 UNREAD_QUEUE = gettext_lazy("a queue was not read in this window")
 
-
-@dataclass(frozen=True)
-class _Part:
-    key: QueueKey
-    first: int
-    windows: dict[int, Window]
+# How a number of queues becomes that of their topic.
+SUMS = [("lag_messages", "sum"), ("time_lag_seconds", "max"), ("consume_rate", "sum"), ("produce_rate", "sum")]
 
 
-def topic_windows(queues: dict[QueueKey, dict[int, Window]], count: int) -> dict[str, dict[int, Window]]:
-    """Per topic, by the place in the range. A queue belongs to its topic from its first window on."""
-    topics: dict[str, list[_Part]] = {}
-    for key, windows in queues.items():
-        topics.setdefault(key[0], []).append(_Part(key, min(windows), windows))
-    joined: dict[str, dict[int, Window]] = {}
-    for topic, parts in topics.items():
-        sums = {index: _sum(index, parts) for index in range(count)}
-        joined[topic] = {index: window for index, window in sums.items() if window is not None}
-    return joined
-
-
-def _sum(index: int, parts: list[_Part]) -> Window | None:
-    expected = [part for part in parts if part.first <= index]
-    present = [part.windows[index] for part in expected if index in part.windows]
-    if not present:
-        return None
-    if len(present) < len(expected):
-        return Window(None, None, None, None, min(window.readings for window in present), str(UNREAD_QUEUE))
+def by_topic(found: pa.Table) -> dict[str, dict[int, Window]]:
+    """The sums of each topic by their place. A queue belongs to its topic from its first window on."""
+    lagless = pc.if_else(pc.is_null(found["lag_messages"]), found["unknown_reason"], None)
+    found = found.append_column("lagless_reason", lagless)
     # A queue that has no lag by its nature (never committed) leaves the sum of the others whole.
-    counted = [window for window in present if window.unknown_reason not in NO_LAG_REASONS]
-    lags = _known(window.lag_messages for window in counted)
-    times = _known(window.time_lag_seconds for window in counted)
-    consumed = _known(window.consume_rate for window in counted)
-    produced = _known(window.produce_rate for window in counted)
-    reasons = [window.unknown_reason for window in counted or present if window.lag_messages is None]
-    return Window(
-        lag_messages=sum(lags) if lags else None,
-        time_lag_seconds=max(times) if times else None,
-        consume_rate=sum(consumed) if consumed else None,
-        produce_rate=sum(produced) if produced else None,
-        readings=min(window.readings for window in present),
-        unknown_reason=reasons[0] if reasons else None,
-    )
+    counted = _sums(found.filter(pc.invert(pc.is_in(found["unknown_reason"], pa.array(NO_LAG_REASONS)))))
+    began: dict[str, list[int]] = defaultdict(list)
+    for row in found.group_by(KEY).aggregate([("place", "min")]).to_pylist():
+        began[row["topic"]].append(row["place_min"])
+    topics: dict[str, dict[int, Window]] = defaultdict(dict)
+    for (topic, place), present in _sums(found).items():
+        is_read = present["count_all"] == sum(first <= place for first in began[topic])
+        row = counted.get((topic, place))
+        numbers = [_known(row, name, how) if row and is_read else None for name, how in SUMS]
+        reason = (row or present)["lagless_reason_first"] if is_read else str(UNREAD_QUEUE)
+        topics[topic][place] = Window._make([*numbers, present["readings_min"], reason])
+    return dict(topics)
 
 
-def _known(numbers: Iterable[Number | None]) -> list[Number] | None:
-    """All of them, or null where one is unknown or there is none: a part of a sum is not the sum."""
-    values = list(numbers)
-    known = [value for value in values if value is not None]
-    return known if known and len(known) == len(values) else None
+def _known(sums: dict[str, Any], name: str, how: str) -> Any:
+    """Null where one queue does not know the number: a part of a sum is not the sum."""
+    return sums[f"{name}_{how}"] if sums[f"{name}_count"] == sums["count_all"] else None
+
+
+def _sums(found: pa.Table) -> dict[tuple[str, int], dict[str, Any]]:
+    """By topic and place, in this order, the sums of its queues, and how many know each number."""
+    asked = [*SUMS, *((name, "count") for name, _ in SUMS), ("readings", "min"), ("lagless_reason", "first")]
+    # In the order of queues: the first reason is that of the first queue.
+    sums = found.group_by(["topic", "place"], use_threads=False).aggregate([*asked, ([], "count_all")])
+    return {(row["topic"], row["place"]): row for row in sums.sort_by("topic").to_pylist()}
 
 
 By = Literal["group", "topic", "queue"]
@@ -259,12 +256,10 @@ def group_history(
     if by == "group":
         series = [Series(None, None, None, _points(windows, _group_windows(found, windows), gaps))]
     elif by == "topic":
-        topics = topic_windows(queue_windows(cluster, group, windows, named=named), windows.count)
+        topics = by_topic(queue_windows(cluster, group, windows, named=named))
         series = [Series(topic, None, None, _points(windows, known, gaps)) for topic, known in topics.items()]
     else:
-        queues: dict[QueueKey, dict[int, Window]] = queue_windows(
-            cluster, group, windows, named=named, most_behind=most_behind
-        )
+        queues = by_queue(queue_windows(cluster, group, windows, named=named, most_behind=most_behind))
         series = [Series(*key, _points(windows, known, gaps)) for key, known in queues.items()]
     return History(windows.start, windows.until, windows.step_seconds, series)
 
@@ -309,7 +304,7 @@ def missing_reason(start: datetime, step_seconds: int, done: datetime | None, no
     """Why there is no window from `start`. `done`: up to when the pipeline has aggregated."""
     if done is None or start >= done:
         return coded_reason(ReasonCode.NOT_AGGREGATED)
-    kept = kept_long(step_seconds)
+    kept = retained_long(step_seconds)
     if start + timedelta(seconds=step_seconds) <= now - kept:
         return gettext("windows of %(step_seconds)s s are retained for %(days)s days") % {
             "step_seconds": step_seconds,

@@ -1,14 +1,21 @@
 """How old a reading, an evaluation or any regular task may be before it says nothing about now."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
 
 from django.conf import settings
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 
+from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
 from consumers.polling.kind_limits import KindLimits
+from consumers.vocabulary.states import MASTER, UnknownReason
+
+from .declared import answer, public
 
 # Clocks of two machines may differ by so much, and NTP may set one by so much.
 CLOCKS_DIFFER = timedelta(seconds=60)
@@ -87,3 +94,186 @@ def missed(
     """
     gaps = pairwise([*([] if since is None else [since]), *times, until])
     return sum(max(0, int((after - before).total_seconds() / interval_seconds - 0.5)) for before, after in gaps)
+
+
+# Which brokers are read and which are not, loaded once per request: every overlay begins here.
+
+
+@dataclass(frozen=True)
+class BrokerAge:
+    """What is known of the readings of one broker name. `read_from` is the slave that was read for its master."""
+
+    id: int
+    cluster_id: int
+    name: str
+    last_read_at: datetime | None
+    failing_since: datetime | None
+    error: str | None
+    read_from: str | None = None
+
+    def unread_reason(self, now: datetime, limits: Limits) -> str | None:
+        """Why nothing on this broker is known; None while its newest reading is good and young enough."""
+        if self.failing_since is not None:
+            return gettext("%(name)s could not be read: %(error)s") % {
+                "name": self.name,
+                "error": self.error or gettext("no cause was recorded"),
+            }
+        if self.last_read_at is None:
+            return gettext("%(name)s has not been scraped yet") % {"name": self.name}
+        if self.last_read_at < limits.read_since(now):
+            return gettext("%(name)s has not been read for more than %(late_seconds)s s") % {
+                "name": self.name,
+                "late_seconds": f"{limits.late_seconds:g}",
+            }
+        if self.last_read_at - now > CLOCKS_DIFFER:
+            return gettext("%(name)s was read at a time in the future: a clock was set back since") % {
+                "name": self.name
+            }
+        return None
+
+    def unread_code(self, now: datetime, limits: Limits) -> UnknownReason | None:
+        if self.unread_reason(now, limits) is None:
+            return None
+        if self.failing_since is not None:
+            return UnknownReason.BROKER_UNREACHABLE
+        return UnknownReason.BROKER_NEVER_READ if self.last_read_at is None else UnknownReason.BROKER_LATE
+
+    def is_silent(self, now: datetime, limits: Limits) -> bool:
+        """Unread for so long that what was evaluated of it says nothing about now."""
+        if self.last_read_at is None or self.last_read_at - now > CLOCKS_DIFFER:
+            return True
+        return self.last_read_at < limits.known_since(now)
+
+
+@dataclass(frozen=True)
+class ClusterAge:
+    id: int
+    name: str
+    newest_reading_at: datetime | None
+    newest_error: str | None
+    brokers: tuple[BrokerAge, ...]
+
+
+def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
+    """Every cluster with its brokers, by the cluster's id. Two queries."""
+    newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at")
+    rows = Cluster.objects.annotate(
+        newest_reading_at=Subquery(newest.values("taken_at")[:1]),
+        newest_error=Subquery(newest.values("error")[:1]),
+        newest_brokers=Subquery(newest.values("brokers")[:1]),
+    )
+    masters = Broker.objects.filter(broker_id=MASTER).order_by("name")
+    if clusters is not None:
+        rows, masters = rows.filter(pk__in=clusters), masters.filter(cluster__in=clusters)
+    brokers: dict[int, list[Broker]] = {}
+    # Before the readings: one that is recorded in between makes a broker late, and not what is old new.
+    for broker in masters:
+        brokers.setdefault(broker.cluster_id, []).append(broker)
+    ages: dict[int, ClusterAge] = {}
+    for row in rows:
+        # Without a name server's answer a reading asks the brokers it knows; one that knows none has failed for all.
+        failure = row.newest_error if not row.newest_brokers else None
+        parts = tuple(_age(broker, row.newest_reading_at, failure) for broker in brokers.get(row.pk, ()))
+        ages[row.pk] = ClusterAge(row.pk, row.name, row.newest_reading_at, row.newest_error, parts)
+    return ages
+
+
+def _age(broker: Broker, newest_reading_at: datetime | None, failure: str | None) -> BrokerAge:
+    failing_since, error = broker.failing_since, broker.error
+    if failure is not None and failing_since is None:
+        failing_since, error = newest_reading_at, failure
+    return BrokerAge(
+        broker.pk, broker.cluster_id, broker.name, broker.last_read_at, failing_since, error, broker.read_from
+    )
+
+
+# How fresh the evaluation of alert rules is, and how many incidents fire by it: no number where it is late.
+
+INTERVALS = 3
+
+
+@answer(
+    "The newest evaluation of the rules: a list of incidents is as old as it is. Counts are null where it is late.",
+    name="Evaluation",
+)
+@dataclass(frozen=True)
+class Evaluated:
+    """`at` is null before the first evaluation. `firing`, `pending` and `unacknowledged` (of those that fire) are null
+    where the newest evaluation is too old to tell; `unknown` then says why. `error`: why the newest try failed.
+    """
+
+    at: datetime | None
+    seconds: float | None
+    rules: int | None
+    groups: int | None
+    error: str | None = field(metadata=public("Why the newest try failed"))
+    error_at: datetime | None
+    freshness: Freshness
+    freshness_detail: str
+    firing: int | None
+    pending: int | None
+    unacknowledged: int | None = field(metadata=public("Of those that fire"))
+    unknown: dict[str, str]
+
+
+def evaluated(now: datetime) -> Evaluated:
+    """Two queries."""
+    row = AlertEngine.objects.order_by("pk").first() or AlertEngine()
+    freshness, detail = _freshness(row, now)
+    is_known = row.evaluated_at is not None and not _is_overdue(row.evaluated_at, now)
+    counts = _counts() if is_known else {}
+    return Evaluated(
+        at=row.evaluated_at,
+        seconds=row.seconds,
+        rules=row.rules,
+        groups=row.groups,
+        error=row.error,
+        error_at=row.error_at,
+        freshness=freshness,
+        freshness_detail=detail,
+        firing=counts.get("firing"),
+        pending=counts.get("pending"),
+        unacknowledged=counts.get("unacknowledged"),
+        unknown={} if is_known else dict.fromkeys(("firing", "pending", "unacknowledged"), detail),
+    )
+
+
+def why_not_evaluated(now: datetime) -> str | None:
+    """Null where the newest evaluation tells what fires at `now`. One query."""
+    found = newest_evaluation(now)
+    return found if isinstance(found, str) else None
+
+
+def newest_evaluation(now: datetime) -> datetime | str:
+    """The moment that it is of; where it does not tell what fires at `now`, why. One query."""
+    row = AlertEngine.objects.order_by("pk").first() or AlertEngine()
+    if row.evaluated_at is None or _is_overdue(row.evaluated_at, now):
+        return _freshness(row, now)[1]
+    return row.evaluated_at
+
+
+def _is_overdue(at: datetime, now: datetime) -> bool:
+    """So is one of a time that has yet to come: its clock was set back since, and it tells nothing of now."""
+    return not -CLOCKS_DIFFER <= now - at <= timedelta(seconds=INTERVALS * settings.ALERT_SECONDS)
+
+
+def _freshness(row: AlertEngine, now: datetime) -> tuple[Freshness, str]:
+    failure = _("the newest evaluation of alert rules failed: %s") % row.error if row.error else ""
+    if row.evaluated_at is None:
+        return Freshness.SILENT, failure or _("alert rules have not been evaluated yet")
+    if row.evaluated_at - now > CLOCKS_DIFFER:
+        return Freshness.SILENT, failure or _("alert rules were evaluated for a time that has yet to come")
+    if _is_overdue(row.evaluated_at, now):
+        return Freshness.SILENT, failure or _("alert rules have not been evaluated for too long")
+    if failure:
+        return Freshness.LATE, failure
+    return Freshness.FRESH, _("evaluated as often as it should be")
+
+
+def _counts() -> dict[str, int]:
+    firing = Q(status=IncidentStatus.FIRING)
+    return Incident.objects.filter(resolved_at=None).aggregate(
+        firing=Count("pk", filter=firing),
+        pending=Count("pk", filter=Q(status=IncidentStatus.PENDING)),
+        unacknowledged=Count("pk", filter=firing & Q(acknowledged_at=None)),
+    )

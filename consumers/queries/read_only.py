@@ -10,15 +10,10 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from consumers.models import Broker, Cluster
-from consumers.rocketmq.wire.errors import LocalProtocolError
-from consumers.rocketmq.wire.values import registered_address
+from consumers.rocketmq.wire.codes import LocalProtocolError, registered_address
 
 ALL = "*"
 Addresses = frozenset[tuple[str, int]]
-
-
-def is_read_only(cluster_name: str) -> bool:
-    return marked_by(cluster_name) is not None
 
 
 def marked_by(cluster_name: str) -> str | None:

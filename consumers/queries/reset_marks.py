@@ -1,6 +1,6 @@
 """Which of our resets moved an offset that was seen to jump, and resets as marks on a time axis."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, Reading, Reset, ResetOutcome, ResetQueue
 from consumers.queries.limits import limits
-from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import RuleCode
 
 # Whether a reset from here moved the offset that a judgement saw jump. Told at reading: no judgement knows resets.
 #
@@ -29,8 +29,6 @@ LOOKED_AT, READINGS = 20_000, 1_000
 COLUMNS = ("reset_id", "reset__group_id", "topic", "broker", "queue_id", "before", "target", "written_at")
 
 WHO = ("reset__applied_by_name", "reset__by_name", "reset__reason")
-
-Detail = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,8 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.queries.queues.lost_offsets import utc
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.states import State
-from consumers.words.rules import OF_EVIDENCE, rule_words
-from consumers.words.states import STATES
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.states import RuleCode, State
+from consumers.words.states import OF_EVIDENCE, STATES, reason_words, rule_words
 
 from .texts import age, count, messages, rate
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from django.utils.translation import gettext, ngettext
 
-from consumers.stores.spans import Part, exact_parts, span_parts
+from consumers.stores.exposure import Part, exact_parts, span_parts
 
 
 # Numbers as people read them: thousands apart, lengths of time in two units at most and capped at 30 days.

@@ -15,12 +15,11 @@ from consumers.lake.one_group import read_group
 from consumers.lake.schemas import TIME, WINDOWS
 from consumers.lake.store import Lake
 from consumers.models import DueWindow, GroupWindow
-from consumers.pipeline.kernel.wide_windows import wide_windows
-from consumers.pipeline.upkeep import STEPS, kept_for
-from consumers.pipeline.volumes.joined import FIELDS, joined_windows
-from consumers.pipeline.wider import DAY_SECONDS, FINER, HOUR_SECONDS
+from consumers.pipeline.kernel.group_windows import wide_windows
+from consumers.pipeline.upkeep import DAY_SECONDS, FINER, HOUR_SECONDS, STEPS, retentions
+from consumers.pipeline.volumes import FIELDS, joined_windows
 from consumers.queries.limits import limits
-from consumers.stores.spans import exact_span
+from consumers.stores.exposure import exact_span
 
 # The windows of a stretch of time.
 HOURS_IN_MINUTES = timedelta(hours=6)
@@ -36,7 +35,9 @@ OPEN_WINDOWS = 2
 
 
 class RangeError(ValueError):
-    """A range or step that no history can be shown for."""
+    """A range or step that no history can be shown for. `parameter`: which of the two."""
+
+    parameter = "from"
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class WindowRange:
 class TooManyPoints(RangeError):
     """str() is one sentence, with what would fit."""
 
+    parameter = "step"
+
 
 def window_range(
     since: datetime,
@@ -83,7 +86,7 @@ def window_range(
     if since >= until:
         raise RangeError(gettext("The range is empty: 'from' must be before 'to'."))
     if step_seconds is None:
-        usual = max(step_for(until - since), finest_kept(since, now or until))
+        usual = max(step_for(until - since), finest_retained(since, now or until))
         longer = [step for step in STEPS if step >= usual]
         step_seconds = next((step for step in longer if _points(since, until, step, queues) <= _most()), longer[-1])
     if step_seconds not in STEPS:
@@ -158,13 +161,13 @@ def step_for(length: timedelta) -> int:
     return 3600 if length <= DAYS_IN_HOURS else 86400
 
 
-def finest_kept(at: datetime, now: datetime) -> int:
+def finest_retained(at: datetime, now: datetime) -> int:
     """The step of the finest windows of that time that are kept still; where none are, the widest."""
-    return next((step for step in STEPS if at >= now - kept_long(step)), STEPS[-1])
+    return next((step for step in STEPS if at >= now - retained_long(step)), STEPS[-1])
 
 
-def kept_long(step_seconds: int) -> timedelta:
-    return kept_for()[f"windows_{step_seconds}"]
+def retained_long(step_seconds: int) -> timedelta:
+    return retentions()[f"windows_{step_seconds}"]
 
 
 # Windows of groups and queues as they are stored; hours and days that upkeep has not made yet, merged from finer

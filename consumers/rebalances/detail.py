@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from django.db.models import F, Q
 
 from consumers.models import Assignment, Queue, Rebalance, RebalanceTopic
-from consumers.rebalances.costs import NO_TOPIC, SUMS, cost_of_topic, moves_of, name_resets
 from consumers.rebalances.events import (
     STORED,
     episode_sizes,
@@ -30,6 +29,10 @@ from consumers.rebalances.rows import (
     TopicCost,
 )
 from consumers.rebalances.sentences import evidence_sentence, log_line
+from consumers.vocabulary.reasons import RebalanceReason, reason_codes
+from consumers.words.reasons import coded_reason
+
+from .events import SUMS, cost_of_topic, moves_of, name_resets
 
 # One rebalance with everything that its page shows.
 
@@ -111,7 +114,7 @@ def _others(row: Rebalance) -> list[RebalanceEvent]:
 
 
 def _no_cost() -> Cost:
-    return Cost(**dict.fromkeys(SUMS), unknown=dict.fromkeys(("topic", *SUMS), str(NO_TOPIC)))
+    return Cost(**dict.fromkeys(SUMS), unknown=dict.fromkeys(("topic", *SUMS), coded_reason(RebalanceReason.NO_TOPIC)))
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,7 @@ def rebalance_rows(filters: RebalanceFilters, *, page: int = 1, page_size: int =
 
 def _row(event: Rebalance, topic: RebalanceTopic | None) -> RebalanceRow:
     cost = _no_cost() if topic is None else cost_of_topic(topic)
+    unknown = event_reasons(event) | dict(cost.unknown)
     return RebalanceRow(
         event=event_name(event),
         cluster=event.group.cluster.name,
@@ -150,5 +154,6 @@ def _row(event: Rebalance, topic: RebalanceTopic | None) -> RebalanceRow:
         client_ids_after=event.client_ids_after,
         **{name: getattr(cost, name) for name in SUMS},
         **{name: getattr(event, name) for name in STORED},
-        unknown=event_reasons(event) | dict(cost.unknown),
+        unknown=unknown,
+        codes=reason_codes(unknown),
     )

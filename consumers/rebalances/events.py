@@ -6,14 +6,109 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Prefetch, Q, QuerySet
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, ngettext
 
 from consumers.models import ConsumerGroup, GroupKind, Rebalance, RebalanceTopic
+from consumers.queries.reset_marks import went_on_since
 from consumers.queries.texts import count
-from consumers.rebalances.costs import NOT_TOLD, cost_of_all, name_resets
-from consumers.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters, words_of
-from consumers.rebalances.sentences import evidence_opening, evidence_sentence
-from consumers.vocabulary.causes import RebalanceCause
+from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
+from consumers.words.reasons import coded_reason
+
+from .rows import Cost, EventPage, Move, RebalanceEvent, RebalanceFilters, words_of
+from .sentences import evidence_opening, evidence_sentence
+
+# The effect of a rebalance on queues, per topic and over all topics, and resets at the same time.
+
+# The effect of a rebalance on queues, per topic and over all topics. A sum is null where one of its parts is unknown.
+SUMS = RebalanceTopic.NUMBERS
+
+
+def topic_reasons(topic: RebalanceTopic) -> dict[str, str]:
+    """A reason for each null."""
+    return {name: reason_of(topic.unknown.get(name)) for name in SUMS if getattr(topic, name) is None}
+
+
+def reason_of(stored: str | None) -> str:
+    return coded_reason(stored or RebalanceReason.NOT_REPORTED)
+
+
+def cost_of_topic(topic: RebalanceTopic) -> Cost:
+    return Cost(**{name: getattr(topic, name) for name in SUMS}, unknown=topic_reasons(topic))
+
+
+def cost_of_all(topics: Sequence[RebalanceTopic]) -> Cost:
+    """The sums; null where one topic's number is null, with that topic's reason. Peaks of topics need not coincide."""
+    values: dict[str, Any] = dict.fromkeys(SUMS)
+    if not topics:
+        return Cost(**values, unknown=dict.fromkeys(SUMS, coded_reason(RebalanceReason.NO_TOPIC)))
+    reasons: dict[str, str] = {}
+    for name in SUMS:
+        lacking = [topic for topic in topics if getattr(topic, name) is None]
+        if not lacking:
+            values[name] = sum(getattr(topic, name) for topic in topics)
+            continue
+        reason = reason_of(lacking[0].unknown.get(name))
+        reasons[name] = reason if len(topics) == 1 else f"{lacking[0].topic}: {reason}"
+    return Cost(**values, unknown=reasons)
+
+
+OF_MOVE = tuple(
+    [f"{kind}_seconds{bound}" for kind in ("unowned", "doubly_owned") for bound in ("", "_low", "_high")]
+    + ["replayed_messages_low", "replayed_messages"]
+)
+
+
+def moves_of(topic: RebalanceTopic) -> list[Move]:
+    """In order of broker and queue id."""
+    moves = [_move(topic.topic, move) for move in topic.moves]
+    return sorted(moves, key=lambda move: (move.broker, move.queue_id))
+
+
+def _move(topic: str, move: dict[str, Any]) -> Move:
+    own = move.get("unknown") or {}
+    values = {name: move.get(name) for name in OF_MOVE}
+    ends: dict[str, Any] = {name: None if move.get(name) is None else tuple(move[name]) for name in ("before", "after")}
+    reasons = {name: reason_of(own.get(name)) for name, value in (values | ends).items() if value is None}
+    return Move(topic, move["broker"], move["queue_id"], **ends, **values, unknown=reasons)
+
+
+# Resets from here at the start of a rebalance that has no other known cause. Computed when rows are read; not stored.
+# A member that follows a moved offset drops the queue and takes it again (5.4.0, DefaultMQPushConsumerImpl).
+COLUMNS = ("group_id", "started_at", "finished_at", "applied_by_name", "by_name", "reason")
+
+
+def name_resets(rows: Collection[Rebalance]) -> None:
+    """Adds `reset` to the evidence of rebalances without a known cause, unsaved. One query, none without such a
+    rebalance.
+    """
+    open_ones = [row for row in rows if words_of(row.cause) == (str(RebalanceCause.UNKNOWN),)]
+    if not open_ones:
+        return
+    resets = _resets({row.group_id for row in open_ones}, min(_began(row) for row in open_ones))
+    for row in open_ones:
+        meanwhile = [words for group, since, until, words in resets if _meets(row, group, since, until)]
+        if meanwhile:
+            row.evidence = [
+                {**found, "reset": meanwhile[0]} for found in row.evidence or [{"cause": RebalanceCause.UNKNOWN.value}]
+            ]
+
+
+def _resets(groups: set[int], since: datetime) -> list[tuple[int, datetime, datetime | None, str]]:
+    """The newest first."""
+    rows = went_on_since(since).filter(group__in=groups).order_by("-started_at")
+    return [
+        (group, begun, ended, f"{applied_by or by}, {begun:%H:%M:%S} UTC ({reason})")
+        for group, begun, ended, applied_by, by, reason in rows.values_list(*COLUMNS)
+    ]
+
+
+def _began(row: Rebalance) -> datetime:
+    return row.started_after or row.started_before
+
+
+def _meets(row: Rebalance, group: int, since: datetime, until: datetime | None) -> bool:
+    return row.group_id == group and since <= row.started_before and (until is None or until >= _began(row))
+
 
 # The name of a rebalance is also its address: `prod/billing/2026-03-14T02:14:24.123456Z`.
 FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -73,13 +168,6 @@ def _since(filters: RebalanceFilters) -> Q:
         return begun
     near = Q(started_before__gte=filters.since - LONGEST)
     return near & (begun | Q(last_change_at__gte=filters.since))
-
-
-NO_READING_BEFORE = gettext_lazy("no poll before it is known")
-
-NOT_SETTLED = gettext_lazy("no two consecutive polls have agreed since")
-
-NOT_DATED = gettext_lazy("no member's clock dates it between the two polls")
 
 
 def rebalance_list(filters: RebalanceFilters, *, page: int = 1, page_size: int = 50) -> EventPage:
@@ -181,18 +269,19 @@ STORED = (
 )
 
 
+MEMBERS = ("members_before", "members_after", "client_ids_before", "client_ids_after")
+
+
 def event_reasons(row: Rebalance) -> dict[str, str]:
     """A reason for each null of the event itself."""
     usual = {
-        "started_after": str(NO_READING_BEFORE),
-        "settled_at": str(NOT_SETTLED),
-        "dated_at": str(NOT_DATED),
-        "members_before": str(NOT_TOLD),
-        "members_after": str(NOT_TOLD),
-        "client_ids_before": str(NOT_TOLD),
-        "client_ids_after": str(NOT_TOLD),
+        "started_after": RebalanceReason.NO_READING_BEFORE,
+        "settled_at": RebalanceReason.NOT_SETTLED,
+        "dated_at": RebalanceReason.NOT_DATED,
+        **dict.fromkeys(MEMBERS, RebalanceReason.NOT_REPORTED),
     }
-    return {name: row.unknown.get(name) or reason for name, reason in usual.items() if getattr(row, name) is None}
+    nulls = {name: reason for name, reason in usual.items() if getattr(row, name) is None}
+    return {name: coded_reason(row.unknown.get(name) or reason) for name, reason in nulls.items()}
 
 
 # The number of rebalances, always together with the number of their episodes, so that neither is taken for the other.

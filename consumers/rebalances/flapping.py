@@ -1,20 +1,208 @@
 """Unstable groups: rebalances are counted in episodes, so that a rollout counts once, whatever its size."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
 
-from consumers.models import ConsumerGroup, PipelineRun, Rebalance
+from consumers.models import Client, ConsumerGroup, PipelineRun, QueueSnapshot, Reading, Rebalance
 from consumers.queries.limits import limits
+from consumers.queries.texts import age, iso
 
-from .events import filtered
+from .events import LONGEST, filtered
 from .rows import RebalanceFilters
-from .unsettled import unsettled
+
+# Groups whose members keep changing, for how long, and the times when nobody read them.
+
+# Times when groups were not read: whether their members settled meanwhile is unknown.
+# Span: the last reading before such a time, and the first one after it.
+Span = tuple[datetime, datetime]  # the last reading before it, and the first one after it
+
+Key = tuple[int, str]  # cluster and broker; the name is empty for the whole cluster
+
+# SQLite accepts no more than some thousand parameters in one statement.
+AT_ONCE = 500
+
+
+def unread_spans(
+    groups: Collection[int], since: datetime, until: datetime, longest: timedelta
+) -> Mapping[int, Sequence[Span]]:
+    """By group id, in order: times longer than `longest` within [since, until] when the group's cluster, or a broker
+    that holds queues of it, was not read. The time before the first stored reading counts as not read.
+
+    Groups that were always read are left out. Two queries, and one for each 500 groups where a broker was not read.
+    """
+    clusters = {pk: cluster for pk, cluster in ConsumerGroup.objects.values_list("pk", "cluster") if pk in groups}
+    spans = _by_broker(set(clusters.values()), since, until, longest)
+    held = _brokers(groups) if any(broker for _, broker in spans) else {}
+    found = {
+        group: {span for broker in ("", *held.get(group, ())) for span in spans.get((cluster, broker), ())}
+        for group, cluster in clusters.items()
+    }
+    return {group: sorted(own) for group, own in found.items() if own}
+
+
+def _brokers(groups: Collection[int]) -> dict[int, set[str]]:
+    held: dict[int, set[str]] = {}
+    ordered = sorted(groups)
+    for start in range(0, len(ordered), AT_ONCE):
+        rows = QueueSnapshot.objects.filter(group__in=ordered[start : start + AT_ONCE]).order_by()
+        for group, broker in rows.values_list("group_id", "queue__broker").distinct():
+            held.setdefault(group, set()).add(broker)
+    return held
+
+
+def _by_broker(
+    clusters: Collection[int], since: datetime, until: datetime, longest: timedelta
+) -> dict[Key, list[Span]]:
+    read: dict[Key, list[datetime]] = {(cluster, ""): [since] for cluster in clusters}
+    rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since - longest, taken_at__lte=until)
+    columns = ("cluster", "taken_at", "brokers", "error")
+    for cluster, at, brokers, error in rows.order_by("taken_at").values_list(*columns).iterator():
+        for one in brokers:
+            # Nothing was missed of a broker that no earlier reading named.
+            times = read.setdefault((cluster, str(one["name"])), [at])
+            if one["read"]:
+                times.append(at)
+        if error is None or any(one["read"] for one in brokers):
+            read[cluster, ""].append(at)
+    spans = {key: list(_longer([*times, until], longest)) for key, times in read.items()}
+    return {key: found for key, found in spans.items() if found}
+
+
+def _longer(times: Sequence[datetime], longest: timedelta) -> Iterator[Span]:
+    return ((before, after) for before, after in pairwise(times) if after - before > longest)
+
+
+# Groups whose members keep changing, and for how long: pages, rules and /metrics use these values.
+# An episode ends once its last rebalance has been settled for a minute (JUDGE's rebalance_merge_seconds). Crashes less
+# than a minute apart are one episode, however many there are.
+# A rollout starts each member once, and a second time where it is rolled back. More starts are no rollout.
+STARTS_OF_A_ROLLOUT = 2
+
+
+class Newest(NamedTuple):
+    """The newest rebalance of a group."""
+
+    group_id: int
+    started_before: datetime
+    last_change_at: datetime
+    settled_at: datetime | None
+    episode_since: datetime
+    rollout: bool
+    polls: int
+    members_before: int | None
+    members_after: int | None
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """`seconds`: from `since` to the last change that was seen; null where unknown, and `reason` says why.
+
+    `since`: the start of the episode, or of the part of it that was read without a gap.
+    """
+
+    since: datetime
+    seconds: float | None
+    reason: str
+    is_rollout: bool
+
+
+def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, Unsettled]:
+    """By id of the groups of `found`; settled groups are left out. One query; some more where a group is
+    not settled.
+    """
+    rows = {row.group_id: row for row in _newest(found, judged_until)}
+    lasting = [row.group_id for row in rows.values() if row.last_change_at > row.episode_since]
+    spans: Mapping[int, Sequence[Span]] = {}
+    if lasting:
+        since = min(rows[group].episode_since for group in lasting)
+        spans = unread_spans(set(lasting), since, judged_until, quiet())
+    came = comings({pk: row.episode_since for pk, row in rows.items() if row.rollout})
+    return {
+        pk: _judged(row, spans.get(pk, ()), is_rollout(row, came.get(pk, ())), judged_until) for pk, row in rows.items()
+    }
+
+
+def quiet() -> timedelta:
+    """For how long a group must be settled before its episode ends."""
+    return timedelta(seconds=settings.JUDGE["rebalance_merge_seconds"])
+
+
+def enough() -> timedelta:
+    return timedelta(seconds=settings.JUDGE["unsettled_after_seconds"])
+
+
+def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
+    """The times when members joined since these times, by group id; a member that joins again counts again."""
+    ordered, came = sorted(since), dict[int, list[datetime]]()
+    for start in range(0, len(ordered), AT_ONCE):
+        part = ordered[start : start + AT_ONCE]
+        rows = Client.objects.filter(group__in=part, seen_since__gte=min(since[pk] for pk in part)).order_by()
+        for group, at in rows.values_list("group_id", "seen_since"):
+            if at >= since[group]:
+                came.setdefault(group, []).append(at)
+    return came
+
+
+def is_rollout(row: Newest, came: Collection[datetime]) -> bool:
+    """Every member has started since the episode began. That is also so where all members crash again and again."""
+    members = max(row.members_before or 0, row.members_after or 0, 1)
+    return row.rollout and len(came) <= STARTS_OF_A_ROLLOUT * members
+
+
+def is_over_by(row: Newest) -> datetime:
+    """When the episode ends at the latest, whether it settled or was given up, if no other rebalance starts before."""
+    if row.settled_at is not None:
+        return row.settled_at + quiet()
+    return row.last_change_at + timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
+
+
+def told_until(row: Newest) -> datetime:
+    """Until when the episode is known to be ongoing: complete readings since its last change would have
+    agreed by then.
+    """
+    if row.settled_at is not None:
+        return is_over_by(row)
+    return row.last_change_at + quiet() + timedelta(seconds=settings.JUDGE["rebalance_patience_seconds"])
+
+
+def seldom_asked(row: Newest) -> bool:
+    """The average time between two of its readings is long enough to settle."""
+    end = row.settled_at or row.last_change_at
+    return end - row.started_before > quiet() * max(1, row.polls - 1)
+
+
+def _newest(found: QuerySet[Rebalance], until: datetime) -> list[Newest]:
+    longest = timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
+    is_open = Q(settled_at=None, last_change_at__gt=until - longest)
+    later = Rebalance.objects.filter(group=OuterRef("group"), started_before__gt=OuterRef("started_before"))
+    rows = found.filter(is_open | Q(settled_at__gt=until - quiet()), ~Exists(later))
+    rows = rows.filter(started_before__gte=until - LONGEST, started_before__lte=until).order_by()
+    return [Newest._make(values) for values in rows.values_list(*Newest._fields)]
+
+
+def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) -> Unsettled:
+    gap = next((span for span in reversed(spans) if span[1] > row.episode_since), None)
+    since = row.episode_since if gap is None else gap[1]
+    lasted = row.last_change_at - since
+    reason = ""
+    if gap is not None and lasted < enough():
+        said = {"begin": iso(gap[0]), "end": iso(gap[1])}
+        reason = gettext("not read from %(begin)s to %(end)s: it may have come to rest meanwhile") % said
+    elif seldom_asked(row):
+        asked = {"count": row.polls, "age": age((row.last_change_at - row.started_before).total_seconds())}
+        reason = gettext("its members were asked only %(count)d times within %(age)s of changes") % asked
+    elif until > told_until(row):
+        reason = gettext("not every member has reported its queues since %s") % iso(row.last_change_at)
+    return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)
+
 
 HOUR, DAY = timedelta(hours=1), timedelta(hours=24)
 EPISODES = Count("episode_since", distinct=True)

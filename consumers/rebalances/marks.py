@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from consumers.models import ConsumerGroup
+from consumers.queries.declared import copied
 from consumers.rebalances.rows import words_of
 
 from .events import filtered, moment_text, sizes_of
@@ -88,14 +89,11 @@ def _flaps(marks: list[Mark]) -> bool:
 
 def _joined(marks: list[Mark]) -> Mark:
     newest, oldest = marks[0], marks[-1]
-    return Mark(
-        cluster=newest.cluster,
-        group=newest.group,
+    return copied(
+        Mark,
+        newest,
         since=oldest.since,
-        until=newest.until,
         rebalances=sum(mark.rebalances for mark in marks),
         episodes=len(marks),
-        at=newest.at,
-        causes=newest.causes,
         rollout=False,
     )

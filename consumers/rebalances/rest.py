@@ -12,12 +12,10 @@ from rest_framework.views import APIView
 from consumers.models import Cluster, ConsumerGroup
 from consumers.rebalances.detail import rebalance_rows
 from consumers.rebalances.rows import RebalanceFilters, RebalanceRow
-from consumers.rest.answers import Found, list_response
-from consumers.rest.problems import group_missing
+from consumers.rest.answers import ListedRows, group_missing, list_response
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
-from consumers.rest.schema.derived import made_serializer
-from consumers.rest.schema.described import described
-from consumers.vocabulary.causes import RebalanceCause
+from consumers.rest.schema.described import described, made_serializer
+from consumers.vocabulary.reasons import RebalanceCause
 
 
 class OfGroupParameters(Paging, Ranged):
@@ -87,8 +85,8 @@ def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: 
     )
     paging = taken(values, *PAGE)
 
-    def find(page: int, page_size: int) -> Found:
+    def find(page: int, page_size: int) -> ListedRows:
         found = rebalance_rows(filters, page=page, page_size=page_size)
-        return Found(found.rows, found.count)
+        return ListedRows(found.rows, found.count)
 
     return list_response(request, RebalanceSerializer, find, **paging)

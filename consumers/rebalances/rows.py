@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from consumers.queries.declared import answer, public
-from consumers.vocabulary.causes import RebalanceCause
+from consumers.vocabulary.reasons import RebalanceCause
 
 
 @dataclass(frozen=True)
@@ -202,6 +202,7 @@ class RebalanceRow:
     episode_since: datetime = field(metadata=public("Shared by rebalances with less than a minute between two"))
     judged_at: datetime
     unknown: dict[str, str]
+    codes: dict[str, str] = field(default_factory=dict, metadata=public("{field: the code of why it is null}"))
 
 
 def words_of(cause: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from consumers.rebalances.rows import LogLine
-from consumers.vocabulary.causes import RebalanceCause
+from consumers.vocabulary.reasons import RebalanceCause
 
 # Evidence of a rebalance in words. Each cause names its own facts; a missing fact is unknown.
 # Facts that a sentence of their cause already contains.

@@ -17,19 +17,14 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.queries.queues.lost_offsets import lost_snapshots
-from consumers.resets.permission import (
-    MAY_RESET,
-    note_act,
-    resumable,
-    why_no_role,
-    why_not_applied,
-    why_not_cancelled,
-    why_not_resumed,
-)
-from consumers.resets.read_back.finish import end_untold
 from consumers.resets.request import request_plan, why_not_planned
 from consumers.resets.targets.past import touched
-from consumers.resets.wish import Asker, ResetRefused, Wish
+from consumers.resets.targets.values import Asker, ResetRefused, ResetRequest
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ApplyReason, ResetAct
+
+from .overdue import end_unsent
+from .request import MAY_RESET, note_act, resumable, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
 
 # Acknowledging lost offsets instead of resetting the group: its queues then count as never committed.
 
@@ -81,7 +76,7 @@ def apply(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
         if not ResetQueue.objects.filter(reset=reset, left_out=None).exists():
             raise ResetRefused(_("None of its queues would be moved: see why each is left out."))
         set_going(reset, asker, now)
-        note_act(reset, asker, "Let the plan be applied.", now)
+        note_act(reset, asker, stored_reason(ResetAct.APPLIED), now)
 
 
 def check_typed(reset: Reset, confirm: str) -> None:
@@ -135,10 +130,9 @@ def resume(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
             outcome=None,
             evidence=None,
         )
-        ended = reset.error or "some queues were not confirmed"
+        ended = reset.error or stored_reason(ApplyReason.SOME_NOT_CONFIRMED)
         set_going(reset, asker, now)
-        queues = "1 queue" if left == 1 else f"{left} queues"
-        note_act(reset, asker, f"Let it go on with {queues}. It had ended before: {ended}", now)
+        note_act(reset, asker, stored_reason(ResetAct.RESUMED, queues=left, why=ended), now)
 
 
 # Rollback: a plan that returns to the offsets from before a reset. It is applied as any other plan.
@@ -153,8 +147,8 @@ def restore(reset: Reset, asker: Asker, reason: str, now: datetime, *, clip: boo
     """
     if against := why_not_restored(reset, asker.user):
         raise ResetRefused(against)
-    wish = Wish(ResetKind.RESTORE, str(reset.pk), reason, clip=clip)
-    return request_plan(reset.cluster_name, reset.group_name, wish, asker, now)
+    requested = ResetRequest(ResetKind.RESTORE, str(reset.pk), reason, clip=clip)
+    return request_plan(reset.cluster_name, reset.group_name, requested, asker, now)
 
 
 def why_not_restored(reset: Reset, user: Any) -> str | None:
@@ -191,8 +185,8 @@ def cancel(reset: Reset, asker: Asker, now: datetime) -> None:
         if reset.status == ResetStatus.PLANNED:
             reset.status, reset.finished_at = ResetStatus.CANCELLED, now
             reset.save(update_fields=["status", "finished_at"])
-            note_act(reset, asker, "Cancelled the plan.", now)
+            note_act(reset, asker, stored_reason(ResetAct.CANCELLED_PLAN), now)
             return
-        error = f"Cancelled by {asker.user.get_username()} before a broker was told."
-        end_untold(reset, ResetStatus.CANCELLED, error, now)
-        note_act(reset, asker, "Cancelled it before a broker was told.", now)
+        error = stored_reason(ApplyReason.CANCELLED_BY, user=asker.user.get_username())
+        end_unsent(reset, ResetStatus.CANCELLED, error, now)
+        note_act(reset, asker, stored_reason(ResetAct.CANCELLED_EARLY), now)

@@ -13,12 +13,14 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from consumers.jobs.csv_cells import cell, line_of, text_of
-from consumers.models import ResetEvent, ResetOutcome, ResetQueue
-from consumers.resets.queries.queues import queue_row
-from consumers.resets.queries.resets import reset_list, shortened
-from consumers.resets.queries.rows import ResetQueueRow, ResetRow
-from consumers.resets.targets.values import ValueRefused, is_offset, whole
-from consumers.resets.wish import QueueKey
+from consumers.models import ConsumerGroup, QueueSnapshot, ResetEvent, ResetOutcome, ResetQueue, TopicKind
+from consumers.queries.limits import broker_ages, limits
+from consumers.queries.queues.overlay import offsets
+from consumers.resets.targets.values import QueueKey, ValueRefused, is_offset, whole
+from consumers.words.reasons import stored_words
+
+from .queries import reset_list, shortened
+from .rows import ResetQueueRow, ResetRow, queue_row
 
 COLUMNS = ("topic", "broker", "queue_id", "offset")
 DELIMITERS = ",;\t"
@@ -147,12 +149,12 @@ def _shown(faults: Sequence[str]) -> list[str]:
 
 # Resets and offsets as CSV, line by line, so that a large list is never complete in memory. Times are ISO 8601 in UTC.
 
-CONTENT_TYPE = "text/csv; charset=utf-8; header=present"
 ROWS_AT_ONCE = 2_000
 RESETS_AT_ONCE = 100
 
+APART = ("seen", "totals", "codes")
 QUEUE_COLUMNS = tuple(field.name for field in fields(ResetQueueRow))
-RESET_COLUMNS = tuple(field.name for field in fields(ResetRow) if field.name not in ("seen", "totals", "unknown"))
+RESET_COLUMNS = tuple(field.name for field in fields(ResetRow) if field.name not in (*APART, "unknown"))
 COUNTS = ("queues", "left_out", "standing", "moving", "done", "not_restorable", "replayed_messages", "skipped_messages")
 OUTCOMES = tuple(outcome.value for outcome in ResetOutcome)
 AUDIT_COLUMNS = (*RESET_COLUMNS, *COUNTS, *OUTCOMES, "events", "unknown")
@@ -214,5 +216,27 @@ def _events(ids: Sequence[UUID]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for event in ResetEvent.objects.filter(reset__in=ids).order_by("pk"):
         said = {"at": event.at.isoformat(), "by": event.by_name, "address": event.address, "via": event.via}
-        found[str(event.reset_id)].append(said | {"sentence": event.sentence})
+        found[str(event.reset_id)].append(said | {"sentence": stored_words(event.sentence)})
     return found
+
+
+# A group's offsets, queue by queue, as CSV that a reset accepts as its target: from the newest reading, never
+# estimated.
+
+EXPORT_COLUMNS = ("topic", "broker", "queue_id", "offset", "min", "max", "taken_at", "unknown_reason")
+
+
+def group_offsets_csv(group: ConsumerGroup, now: datetime) -> Iterator[str]:
+    """Includes its retry topics, without its DLQ. `taken_at`: the last successful reading of the broker."""
+    yield line_of(EXPORT_COLUMNS)
+    brokers = {broker.name: broker for broker in broker_ages([group.cluster_id])[group.cluster_id].brokers}
+    bounds = limits()
+    rows = QueueSnapshot.objects.filter(group=group).exclude(queue__topic__kind=TopicKind.DLQ)
+    ordered = rows.select_related("queue__topic").order_by("queue__topic__name", "queue__broker", "queue__queue_id")
+    for snapshot in ordered.iterator(chunk_size=ROWS_AT_ONCE):
+        queue = snapshot.queue
+        broker = brokers.get(queue.broker)
+        read = offsets(snapshot, broker, now, bounds)
+        taken_at = broker.last_read_at if broker is not None else None
+        values = (read.consumer_offset, read.min_offset, read.broker_offset, taken_at, read.reason)
+        yield line_of(map(cell, (queue.topic.name, queue.broker, queue.queue_id, *values)))

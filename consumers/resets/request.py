@@ -3,36 +3,170 @@
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from consumers.jobs.wires import why_read_only
-from consumers.models import ConsumerGroup, GroupKind, Reset, ResetKind, ResetStatus
-from consumers.resets.permission import MAY_RESET, note_act, why_no_role
-from consumers.resets.targets.places import check_places
+from consumers.models import (
+    ConsumerGroup,
+    GroupKind,
+    Reset,
+    ResetEvent,
+    ResetKind,
+    ResetMethod,
+    ResetOutcome,
+    ResetQueue,
+    ResetStatus,
+    ResetStep,
+)
 from consumers.resets.targets.reset_targets import TARGETS, restored, value_of
-from consumers.resets.targets.values import ValueRefused
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ResetAct
 
-from .wish import Asker, QueueKey, ResetRefused, Wish
+from .targets.values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused, check_places
+
+# Whether an action on a reset is allowed now, and the records of actions.
+
+MAY_RESET = "consumers.reset_offsets"
+# Each running reset occupies a process of the general worker, which has other work too.
+MOST_AT_ONCE = 2
+
+
+def why_not_applied(reset: Reset, user: Any, now: datetime) -> str | None:
+    """Null where `user` may apply the reset. Some queries; the typed name of the group is not checked here."""
+    if against := _why_not_now(reset, user):
+        return against
+    if reset.status == ResetStatus.PLANNED and _has_expired(reset, now):
+        return why_expired()
+    if reset.status != ResetStatus.PLANNED:
+        return _("Only a plan can be applied, and this reset is %s.") % reset.get_status_display().lower()
+    return _why_busy(reset)
+
+
+def why_not_resumed(reset: Reset, user: Any, now: datetime) -> str | None:
+    """Null where `user` may resume the reset with the queues that were not moved, to the offsets of its plan."""
+    if against := _why_not_now(reset, user):
+        return against
+    if reset.status not in (ResetStatus.PARTIAL, ResetStatus.FAILED):
+        return _("Only a reset that ended half-way can go on, and this one is %s.") % reset.get_status_display().lower()
+    if not resumable(reset).exists():
+        return _("No queue of it is left to be moved: those that are not confirmed were written.")
+    if _has_expired(reset, now):
+        return why_expired()
+    return _why_busy(reset)
+
+
+def why_not_cancelled(reset: Reset, user: Any) -> str | None:
+    """Null where `user` may cancel it: a plan, or a reset that is being applied before any broker was told anything."""
+    if not user.has_perm(MAY_RESET):
+        return why_no_role()
+    if reset.status == ResetStatus.APPLYING:
+        if not may_be_written(reset).exists():
+            return None
+        return _(
+            "It is being applied, which takes a minute or two and is not broken off half-way: restore it afterwards."
+        )
+    if reset.status != ResetStatus.PLANNED:
+        return _("Only a plan can be cancelled, and this reset is %s.") % reset.get_status_display().lower()
+    return None
+
+
+def why_no_role() -> str:
+    return _("Offset resets need the permission %s: the roles operator and admin have it.") % MAY_RESET
+
+
+def why_expired() -> str:
+    return _("The plan has expired: plan anew, as the group has moved on since.")
+
+
+def may_be_written(reset: Reset) -> QuerySet[ResetQueue]:
+    """Queues whose broker was told, or is being told, since the reset was last applied or resumed."""
+    told = Q(step__in=(ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED))
+    # Of a resumed reset, queues were written before.
+    lately = Q() if reset.started_at is None else Q(written_at=None) | Q(written_at__gte=reset.started_at)
+    was_told = Q(step=ResetStep.READ_BACK) & ~Q(method=ResetMethod.NOTHING) & lately
+    return ResetQueue.objects.filter(told | was_told, reset=reset)
+
+
+def resumable(reset: Reset) -> QuerySet[ResetQueue]:
+    """Queues to be moved that certainly were not, or that were read back at their former offset."""
+    untouched = Q(step__in=(ResetStep.FAILED, ResetStep.NOT_DONE))
+    stayed = Q(step=ResetStep.READ_BACK, outcome=ResetOutcome.UNCHANGED)
+    return ResetQueue.objects.filter(untouched | stayed, reset=reset, left_out=None)
+
+
+def _why_not_now(reset: Reset, user: Any) -> str | None:
+    if not user.has_perm(MAY_RESET):
+        return why_no_role()
+    if against := why_read_only(reset.cluster_name):
+        return against
+    if settings.CONSUMERSCOPE_RESET_SECOND_PERSON and _planned_by(reset, user):
+        return _("You planned it: here a second person has to apply what somebody planned.")
+    if reset.group_id is None:
+        return _("The group %s is not known any more: nothing can be checked against it.") % reset.group_name
+    return None
+
+
+def _has_expired(reset: Reset, now: datetime) -> bool:
+    return reset.expires_at is not None and reset.expires_at <= now
+
+
+def _planned_by(reset: Reset, user: Any) -> bool:
+    """Compared by name too: of a deleted account only the name remains."""
+    return bool(reset.by_id == user.pk or reset.by_name == user.get_username())
+
+
+def _why_busy(reset: Reset) -> str | None:
+    applying = Reset.objects.filter(status=ResetStatus.APPLYING)
+    if applying.filter(group=reset.group_id).exists():
+        return _("Another reset of this group is being applied: wait for its end.")
+    if applying.count() >= MOST_AT_ONCE:
+        return _("%s resets are being applied, and no more may be at once: wait for the end of one.") % MOST_AT_ONCE
+    return None
+
+
+# The actions on a reset, one row each, in order of time.
+
+WORKER = "worker"
+
+
+def note_act(reset: Reset, asker: Asker, act: str, now: datetime) -> None:
+    """`act`: a stored reason."""
+    ResetEvent.objects.create(
+        reset=reset,
+        at=now,
+        by_name=asker.user.get_username(),
+        address=asker.address,
+        via=asker.via,
+        sentence=act,
+    )
+
+
+def note_work(reset: Reset, act: str, now: datetime) -> None:
+    """Records an action of the system. `act`: a stored reason."""
+    ResetEvent.objects.create(reset=reset, at=now, via=WORKER, sentence=act)
+
 
 LONGEST_REASON = 2_000
 
 
-def request_plan(cluster: str, group: str, wish: Wish, asker: Asker, now: datetime) -> Reset:
+def request_plan(cluster: str, group: str, requested: ResetRequest, asker: Asker, now: datetime) -> Reset:
     """A reset that waits for the general worker to plan it: hand it over. Raises ResetRefused; or its subclass
-    ValueRefused, where `wish` itself is invalid.
+    ValueRefused, where `requested` itself is invalid.
     """
     row = _group(cluster, group)
     if against := why_not_planned(row, asker.user):
         raise ResetRefused(against)
-    reason = _reason(wish.reason)
-    value = value_of(wish.kind, wish.value, now)
-    TARGETS[wish.kind].check(row, value, now)
-    restores = restored(row, value) if wish.kind == ResetKind.RESTORE else None
-    _check_places(row, wish, value)
+    reason = _reason(requested.reason)
+    value = value_of(requested.kind, requested.value, now)
+    TARGETS[requested.kind].check(row, value, now)
+    restores = restored(row, value) if requested.kind == ResetKind.RESTORE else None
+    _check_places(row, requested, value)
     with transaction.atomic():
-        reset = _created(row, wish, value, reason, restores, asker, now)
-        note_act(reset, asker, f"Asked for a plan: {wish.kind.label.lower()}.", now)
+        reset = _created(row, requested, value, reason, restores, asker, now)
+        note_act(reset, asker, stored_reason(ResetAct.REQUESTED, target_kind=requested.kind.value), now)
     return reset
 
 
@@ -67,18 +201,24 @@ def _reason(said: str) -> str:
     return reason
 
 
-def _check_places(group: ConsumerGroup, wish: Wish, value: Any) -> None:
-    queues = wish.queues
-    if queues is None and TARGETS[wish.kind].names_queues:
+def _check_places(group: ConsumerGroup, requested: ResetRequest, value: Any) -> None:
+    queues = requested.queues
+    if queues is None and TARGETS[requested.kind].names_queues:
         queues = tuple(map(QueueKey.told, value))
     # What was then, or before, may be on brokers and of topics that are gone since: the plan tells of each queue.
-    finds_its_own = wish.kind in (ResetKind.RESTORE, ResetKind.MOMENT)
-    if not finds_its_own or (wish.topics, wish.brokers, queues) != (None, None, None):
-        check_places(group, wish.topics, wish.brokers, queues)
+    finds_its_own = requested.kind in (ResetKind.RESTORE, ResetKind.MOMENT)
+    if not finds_its_own or (requested.topics, requested.brokers, queues) != (None, None, None):
+        check_places(group, requested.topics, requested.brokers, queues)
 
 
 def _created(
-    group: ConsumerGroup, wish: Wish, value: Any, reason: str, restores: Reset | None, asker: Asker, now: datetime
+    group: ConsumerGroup,
+    requested: ResetRequest,
+    value: Any,
+    reason: str,
+    restores: Reset | None,
+    asker: Asker,
+    now: datetime,
 ) -> Reset:
     return Reset.objects.create(
         group=group,
@@ -87,12 +227,12 @@ def _created(
         by=asker.user,
         by_name=asker.user.get_username(),
         reason=reason,
-        kind=wish.kind,
+        kind=requested.kind,
         value=value,
-        topics=None if wish.topics is None else list(wish.topics),
-        brokers=None if wish.brokers is None else list(wish.brokers),
-        queues=None if wish.queues is None else [_stored(key) for key in wish.queues],
-        clip=wish.clip,
+        topics=None if requested.topics is None else list(requested.topics),
+        brokers=None if requested.brokers is None else list(requested.brokers),
+        queues=None if requested.queues is None else [_stored(key) for key in requested.queues],
+        clip=requested.clip,
         restores=restores,
         status=ResetStatus.PLANNING,
         created_at=now,

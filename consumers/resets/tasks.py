@@ -7,7 +7,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from consumers.jobs.asking import RedisDown, publish
+from consumers.jobs.asking import RedisDown, publish, publish_or_leave
 from consumers.jobs.hold import left_behind, stale_after
 from consumers.models import Reset, ResetStatus
 from consumers.polling.locks import Locked, lock
@@ -29,11 +29,7 @@ def hand_over_plan(reset_id: UUID) -> None:
 
 def hand_over(reset_id: UUID) -> bool:
     """Hands a reset to the workers for applying. False where Redis is down: then beat hands it over later."""
-    try:
-        publish(reset_apply, expires_seconds=stale_after().total_seconds(), reset_id=str(reset_id))
-    except RedisDown:
-        return False
-    return True
+    return publish_or_leave(reset_apply, expires_seconds=stale_after().total_seconds(), reset_id=str(reset_id))
 
 
 @shared_task(name="consumers.reset_plan")

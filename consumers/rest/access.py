@@ -16,7 +16,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from consumers.jobs.counts import counts
+from consumers.jobs.asking import counts
 from consumers.models import ApiToken
 from consumers.models.site import token_digest
 

@@ -3,30 +3,151 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from http import HTTPStatus
 from itertools import chain, islice
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header, parse_etags
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import APIException, NotFound, Throttled, ValidationError
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView, exception_handler
 
+from consumers.jobs.asking import RedisDown
 from consumers.jobs.csv_cells import CONTENT_TYPE, LINE_END, cell, line_of
-from consumers.rest.access import charge
-from consumers.rest.problems import NotNow
-from consumers.rest.requests import MOST_ROWS, wants_csv
-from consumers.rest.schema.derived import read_serializer
-from consumers.rest.schema.described import problems_of
+from consumers.jobs.refused import ActRefused
+from consumers.models import Cluster, ConsumerGroup
+from consumers.queries.groups import find_group
+from consumers.queries.windows import RangeError
+from consumers.rest.schema.described import problems_of, read_serializer
+
+from .access import charge
+from .requests import MOST_ROWS, wants_csv
+
+# What cannot be answered: refused as things stand, not there, not valid; all as RFC 9457 problem documents.
+
+
+class Refused(APIException):
+    """As things stand; the same request may be fine another time. `beside`: more members of the problem document."""
+
+    status_code: int = status.HTTP_409_CONFLICT
+
+    def __init__(self, sentence: str, **beside: Any) -> None:
+        super().__init__(sentence)
+        self.beside = beside
+
+
+class NotNow(Refused):
+    """Something that it needs does not answer."""
+
+    status_code: int = status.HTTP_503_SERVICE_UNAVAILABLE
+
+
+def group_missing(cluster: str, group: str) -> NotFound:
+    if not Cluster.objects.filter(name=cluster).exists():
+        return NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
+    return NotFound(
+        gettext("There is no group %(group)s in cluster %(cluster)s.")
+        % {"group": repr(group), "cluster": repr(cluster)}
+    )
+
+
+def found_group(cluster: str, group: str) -> ConsumerGroup:
+    """Raises NotFound."""
+    found = find_group(cluster, group)
+    if found is None:
+        raise group_missing(cluster, group)
+    return found
+
+
+PROBLEM = "application/problem+json"
+# A request names the ends of a range by words that Python has taken.
+PUBLIC = {"since": "from", "until": "to"}
+
+
+class TooLong(APIException):
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_detail = gettext_lazy("The body of the request is longer than the site accepts. Ask for less at once.")
+
+
+def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    """None for an error of ours: server_error answers it, once it is logged with its traceback."""
+    error = _as_problem(error)
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    said = response.data
+    response.data = _problem(response.status_code, _detail(error, said))
+    if isinstance(error, ValidationError):
+        response.data["errors"] = said
+    if isinstance(error, Refused):
+        response.data |= error.beside
+    response.content_type = PROBLEM
+    # A problem is JSON, whatever the answer would have been.
+    request = context["request"]
+    request.accepted_renderer, request.accepted_media_type = JSONRenderer(), PROBLEM
+    return response
+
+
+def _as_problem(error: Exception) -> Exception:
+    """What our own code raises, as REST answers it."""
+    match error:
+        case RequestDataTooBig():
+            # Django's own answer is a page.
+            return TooLong()
+        case RangeError():
+            return ValidationError({error.parameter: [str(error)]})
+        case RedisDown():
+            return NotNow(str(error))
+        case ActRefused() if error.errors and "" not in error.errors:
+            said = {PUBLIC.get(name, name): sentences for name, sentences in error.errors.items()}
+            return ValidationError({name: [one] if isinstance(one, str) else list(one) for name, one in said.items()})
+        case ActRefused():
+            return Refused(str(error))
+    return error
+
+
+def plain_problem(status: int, detail: str) -> JsonResponse:
+    """Of a request that no resource was found for, or whose resource failed."""
+    return JsonResponse(_problem(status, detail), status=status, content_type=PROBLEM)
+
+
+def _problem(status: int, detail: str) -> dict[str, Any]:
+    return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+
+
+def _detail(error: Exception, said: Any) -> str:
+    if isinstance(error, ValidationError):
+        return gettext("Some parameters are not valid.")
+    if isinstance(error, Throttled):
+        most, wait = f"{settings.API_RATE:,}", f"{error.wait:.0f}"  # type: ignore[attr-defined]
+        return gettext("More than %(most)s requests in a minute. Try again in %(wait)s s.") % {
+            "most": most,
+            "wait": wait,
+        }
+    return str(said.get("detail", error))
+
+
+@extend_schema(exclude=True)
+class AbsentView(APIView):
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound(
+            gettext("There is no %(path)s. See /api/docs/ or /api/schema/ for what there is.") % {"path": request.path}
+        )
+
 
 # `?fields=a,b`: which members of an object, or of each row of a list, are wanted.
 #
@@ -115,7 +236,7 @@ def described_csv(operation: str, parameters: type[serializers.Serializer[Any]] 
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedRows:
     """`rows` of one page, of `count` in all.
 
     `beside`: what the JSON document says beside its rows. `incomplete`: why the list need not be whole.
@@ -128,12 +249,12 @@ class Found:
 
 
 # Of page (from 1) and page size. A page beyond the last may be anything.
-Find = Callable[[int, int], Found]
+Find = Callable[[int, int], ListedRows]
 
 
 def whole(rows: Sequence[Any], beside: Mapping[str, Any] | None = None, incomplete: str | None = None) -> Find:
     """Finds pages of a list that is here as a whole."""
-    return lambda page, size: Found(rows[(page - 1) * size : page * size], len(rows), beside or {}, incomplete)
+    return lambda page, size: ListedRows(rows[(page - 1) * size : page * size], len(rows), beside or {}, incomplete)
 
 
 def list_response(
@@ -177,7 +298,7 @@ def list_response(
     )
 
 
-def _all(request: Request, find: Find, at_once: int) -> Found:
+def _all(request: Request, find: Find, at_once: int) -> ListedRows:
     """Read before the first line is sent: what fails then is an answer of its own, not half a file."""
     paged = [name for name in ("page", "page_size") if name in request.query_params]
     if paged:
@@ -206,7 +327,7 @@ def _refuse_too_many(count: int) -> None:
         raise ValidationError({"format": [sentence]})
 
 
-def _lines(serializer: type[Serializer[Any]], found: Found, names: Sequence[str] | None) -> Iterator[str]:
+def _lines(serializer: type[Serializer[Any]], found: ListedRows, names: Sequence[str] | None) -> Iterator[str]:
     """With the columns that say why a cell is empty, whatever was chosen."""
     fields = list(serializer().fields)
     reasons = [name for name in (REASON, UNKNOWN) if name in fields and name not in (names or fields)]

@@ -8,7 +8,6 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -16,18 +15,15 @@ from rest_framework.views import APIView
 from consumers.models import ConsumerGroup
 from consumers.pipeline.upkeep import STEPS
 from consumers.queries.declared import answer, public
-from consumers.queries.windows import RangeError
+from consumers.queries.findings import FindingRow, detected_row
 from consumers.rest.access import charge
-from consumers.rest.answers import object_response
-from consumers.rest.problems import group_missing
+from consumers.rest.answers import group_missing, object_response
 from consumers.rest.requests import Moment, Parameters
-from consumers.rest.schema.derived import made_serializer, read_serializer
-from consumers.rest.schema.described import described
+from consumers.rest.schema.described import described, made_serializer, read_serializer
 from consumers.retries.checks.condition_rows import Condition
 from consumers.retries.checks.conditions import conditions_of
 from consumers.retries.levels.ladder import ladder_of
 from consumers.retries.levels.ladder_rows import (
-    DelayFinding,
     DueRetries,
     Ladder,
     LadderRung,
@@ -81,7 +77,7 @@ class Retries:
     due: DueRetries
     wheel: WheelCount
     policy: RetryPolicyRow | None = field(metadata=public("Null: no broker configures one"))
-    delay_findings: Sequence[DelayFinding]
+    delay_findings: Sequence[FindingRow]
     blocked: Sequence[BlockedQueue]
     conditions: Sequence[Condition]
     unknown: dict[str, str]
@@ -112,8 +108,6 @@ class RetriesView(APIView):
         since = values.get("from", until - HOUR)
         try:
             volumes = volumes_of(cluster, group, since, until, now)
-        except RangeError as error:
-            raise ValidationError({"from": [str(error)]}) from None
         except ConsumerGroup.DoesNotExist:
             raise group_missing(cluster, group) from None
         charge(request, points=len(volumes.windows))
@@ -134,7 +128,7 @@ class RetriesView(APIView):
             due=ladder.due,
             wheel=ladder.wheel,
             policy=ladder.policy,
-            delay_findings=ladder.findings,
+            delay_findings=[detected_row(one, cluster, now) for one in ladder.findings],
             blocked=blocked_queues(cluster, group, now),
             conditions=conditions_of(cluster, group, now),
             unknown=unknown,

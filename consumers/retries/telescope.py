@@ -22,7 +22,7 @@ from consumers.polling.flags import retired_topics
 from consumers.queries.limits import Limits
 from consumers.queries.reset_marks import went_on_since
 from consumers.rocketmq.names import DLQ_PREFIX
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 
 # A page opens no more files than that: of each reading up to two.
 MOST_READINGS = 480

@@ -11,18 +11,15 @@ from django.db.models import Max
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
-from consumers.pipeline.volumes.joined import whole_volumes
-from consumers.pipeline.volumes.names import VOLUMES as VOLUMES
+from consumers.pipeline.volumes import VOLUMES, whole_volumes
 from consumers.queries.declared import answer, public
 from consumers.queries.history import missing_reason
 from consumers.queries.limits import limits
 from consumers.queries.texts import iso
 from consumers.queries.windows import WindowRange, stored_group_windows, window_range
 from consumers.retries.telescope import Telescope
-from consumers.vocabulary.reasons import ReasonCode, reason_code
-from consumers.vocabulary.volumes import VolumeReason
-from consumers.words.reasons import coded_reason
-from consumers.words.volumes import volume_words
+from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
+from consumers.words.reasons import coded_reason, volume_words
 
 # Volumes: how many messages went into retry, came out of it, were dead-lettered, were consumed.
 #

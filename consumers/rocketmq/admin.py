@@ -30,14 +30,28 @@ from consumers.rocketmq.bodies.config_bodies import (
     timer_counts,
     topic_configs,
 )
-from consumers.rocketmq.bodies.offsets import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
-from consumers.rocketmq.bodies.queue_bodies import PULL_OUTCOMES, pulled, queue_entries, topic_queue_stats
+from consumers.rocketmq.bodies.offsets import (
+    BROKER_OFFSETS,
+    PULL_OUTCOMES,
+    broker_offsets_table,
+    consumer_offsets_table,
+    pulled,
+    queue_entries,
+    topic_queue_stats,
+)
 from consumers.rocketmq.messages.stored import Pulled, QueueEntries
-from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError, refused
+from consumers.rocketmq.wire.codes import (
+    BULK_OFFSETS_VERSION,
+    BrokerRefused,
+    LocalProtocolError,
+    RequestCode,
+    ResponseCode,
+    RocketMQError,
+    mq_version_name,
+    refused,
+)
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION, mq_version_name
 
 from .calls import DEADLINE_SECONDS, blaming, call, parsed
 from .name_server import NameServer
@@ -246,9 +260,6 @@ class QueueCalls(BrokerOffsetCalls):
         return await parsed(queue_entries, answer.body, self.address)
 
 
-# The read-only admin calls of one broker, typed. None of them changes anything on a broker.
-#
-# Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates the group), 308 (deletes offsets).
 __all__ = ["BrokerAdmin", "NameServer"]
 
 # A broker waits up to 10 s for the client it passes the question on to (5.4.0, AdminBrokerProcessor.callConsumer).
@@ -343,6 +354,6 @@ class BrokerAdmin(QueueCalls):
             "strategyName": strategy,
             "messageModel": message_model,
         }
-        # The wish is in the body; the header has none (5.4.0, QueryAssignmentRequestBody).
+        # The request is in the body; the header has none (5.4.0, QueryAssignmentRequestBody).
         answer = await self._call(RequestCode.QUERY_ASSIGNMENT, {}, deadline_seconds, json.dumps(wanted).encode())
         return await parsed(assigned_queues, answer.body, self.address)

@@ -5,8 +5,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import RocketMQError, refused
+from consumers.rocketmq.wire.codes import ResponseCode, RocketMQError, refused
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
 

@@ -6,8 +6,14 @@ from typing import TypeVar
 
 from consumers.rocketmq.bodies.fastjson import loads
 from consumers.rocketmq.bodies.fields import Fields
-from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, NameServersFailed, RocketMQError
+from consumers.rocketmq.wire.codes import (
+    BrokerRefused,
+    LocalProtocolError,
+    NameServersFailed,
+    RequestCode,
+    ResponseCode,
+    RocketMQError,
+)
 from consumers.rocketmq.wire.pool import ConnectionPool
 
 from .calls import DEADLINE_SECONDS, call, parsed

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import Literal
 
-from consumers.rocketmq.wire.values import Address, parse_address
+from consumers.rocketmq.wire.codes import Address, parse_address
 
 __all__ = [
     "DLQ_PREFIX",

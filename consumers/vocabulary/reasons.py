@@ -1,6 +1,9 @@
-"""Why a value is null, where code tells such reasons apart."""
+"""Why a value is null, or why something was not done: stored as a code with its parameters, shown in words."""
 
+import json
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 
 class ReasonCode(StrEnum):
@@ -13,19 +16,151 @@ class ReasonCode(StrEnum):
     # Of a group.
     NEVER_DRAINS = "never_drains"
     NO_REBALANCE = "no_rebalance"
+    # Of a cluster that nothing is written to.
+    CLUSTER_READ_ONLY = "cluster_read_only"
+    READ_ONLY_BY_OTHER = "read_only_by_other"
 
 
 class CodedReason(str):
     """A reason in the language of the request. Compare its `code`, never its words."""
 
-    code: ReasonCode
+    code: str
 
-    def __new__(cls, code: ReasonCode, words: object) -> "CodedReason":
+    def __new__(cls, code: str, words: object) -> "CodedReason":
         reason = super().__new__(cls, words)
         reason.code = code
         return reason
 
 
-def reason_code(reason: str | None) -> ReasonCode | None:
+def reason_code(reason: str | None) -> str | None:
     """Null for a reason that has no code."""
     return reason.code if isinstance(reason, CodedReason) else None
+
+
+def reason_codes(reasons: Mapping[str, Any]) -> dict[str, str]:
+    """By the names of `reasons`, of those that have a code."""
+    return {name: reason.code for name, reason in reasons.items() if isinstance(reason, CodedReason)}
+
+
+def stored_reason(code: StrEnum, **values: Any) -> str:
+    """`values` may hold stored reasons in turn. The codes of all enums with words in the catalogue differ."""
+    return json.dumps({"code": code.value, **values})
+
+
+def stored_reasons(reasons: Sequence[str]) -> str:
+    """Several stored reasons, one sentence after the other; the first is the one to go by."""
+    return reasons[0] if len(reasons) == 1 else json.dumps(list(reasons))
+
+
+def reasons_in(stored: str) -> list[Mapping[str, Any] | str]:
+    """Each with its `code` and values, or as the words of a broker or of an earlier version."""
+    try:
+        found = json.loads(stored)
+    except ValueError:
+        return [stored]
+    if isinstance(found, list) and all(isinstance(one, str) for one in found):
+        return [reason for one in found for reason in reasons_in(one)]
+    return [found] if isinstance(found, dict) and "code" in found else [stored]
+
+
+class RebalanceCause(StrEnum):
+    """`Rebalance.cause` is one of these, or several with ", " between; first the one to be named first."""
+
+    JOINED = "joined"
+    LEFT = "left"
+    GONE = "gone"
+    SILENT = "silent"
+    RECONNECTED = "reconnected"
+    RESTARTED = "restarted"
+    QUEUE_COUNT = "queue_count"
+    SUBSCRIPTION = "subscription"
+    STRATEGY = "strategy"
+    BROKER = "broker"
+    PULL_STUCK = "pull_stuck"
+    UNKNOWN = "unknown"
+
+
+class RebalanceReason(StrEnum):
+    """Why a number of a rebalance, or of its topics and queues, is null."""
+
+    # Of the rebalance.
+    NO_READING_BEFORE = "no_poll_before"
+    NOT_SETTLED = "not_settled"
+    NOT_DATED = "not_dated"
+    MEMBERS_BEFORE = "members_before_not_sampled"
+    MEMBERS_AFTER = "members_after_not_sampled"
+    # Of a topic or queue.
+    NOT_REPORTED = "not_reported_around"
+    NO_TOPIC = "no_topic"
+    NO_QUEUE = "no_queue"
+    EVERY_MEMBER = "every_member"
+    OWN_OFFSETS = "own_offsets"
+    LAG_BEFORE = "lag_before_unknown"
+    LAG_WITHIN = "lag_within_unknown"
+    OWNERS_BEFORE = "owners_before_not_sampled"
+    OWNERS_AFTER = "owners_after_not_sampled"
+    NO_OLD_OWNER = "no_old_owner"
+    NO_START = "no_start"
+
+
+class VolumeReason(StrEnum):
+    """Where a reading has no offset its own reason is the volume's, an UnknownReason; and several have "; " between."""
+
+    NOT_RECORDED = "not_recorded"
+    PART_MISSING = "part_missing"
+    NO_READING_BEFORE = "no_reading_before"
+    OFFSET_UNREAD = "offset_unread"
+    CONSUMER_WENT_BACK = "consumer_went_back"
+    SET_BY_RESET = "set_by_reset"
+    BROKER_WENT_BACK = "broker_went_back"
+    FIRST_COMMIT = "first_commit"
+    NO_OWN_QUEUE = "no_own_queue"
+    TOPICS_UNREAD = "topics_unread"
+    RETRY_UNREAD = "retry_unread"
+    DEAD_LETTERS_UNREAD = "dead_letters_unread"
+    NOTHING_CONSUMED = "nothing_consumed"
+    NO_WINDOW = "no_window"
+    # Of a part of the hour or day, with `at_least`: what is known of it. Stored as an object with these names.
+    KNOWN_SINCE = "known_since"  # since
+    KNOWN_OF_MINUTES = "known_of_minutes"  # minutes, of
+    NO_KNOWN_WINDOW = "no_known_window"
+
+
+_CODES = {reason.value: reason for reason in VolumeReason}
+
+
+def volume_code(stored: str | Mapping[str, Any]) -> VolumeReason | None:
+    """Null for a reason of a reading, for several, and for what another version has stored."""
+    return _CODES.get(stored if isinstance(stored, str) else stored["code"])
+
+
+# Why a dead-letter message was not resent, and why a resend ended early.
+
+
+class ResendCause(StrEnum):
+    # Of a message, before it is sent.
+    ADDRESS_UNKNOWN = "address_unknown"  # broker
+    MESSAGE_UNREAD = "message_unread"  # error
+    MESSAGE_GONE = "message_gone"
+    MESSAGE_REPLACED = "message_replaced"
+    NO_ORIGIN = "no_origin"
+    TOPIC_NEVER_READ = "topic_never_read"  # topic
+    ROUTE_UNREAD = "route_unread"  # topic, error
+    NO_TARGET = "no_target"  # topic
+    TARGET_UNREAD = "target_unread"  # error
+    RESENT_BEFORE = "resent_before"  # at, by
+    MAYBE_RESENT_BEFORE = "maybe_resent_before"  # at, by
+    # Of a message that was, or may have been, sent.
+    NO_ANSWER = "no_answer"  # error
+    NOT_READ_BACK = "not_read_back"  # error
+    NOT_READABLE_YET = "not_readable_yet"
+    DIVERTED = "diverted"
+    MAYBE_SENT = "maybe_sent"  # why
+    QUEUE_RECREATED = "queue_recreated"  # end, floor
+    TOO_MANY_SINCE = "too_many_since"  # messages, searched
+    OFFSETS_UNREADABLE = "offsets_unreadable"  # from, to
+    # Of a whole resend.
+    ACCOUNT_GONE = "account_gone"  # user
+    PERMISSION_LOST = "permission_lost"  # user, permission
+    FAILURES_IN_A_ROW = "failures_in_a_row"  # messages
+    NO_WORKER = "no_worker"

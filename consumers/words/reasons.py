@@ -1,19 +1,206 @@
-"""Why a value is null, where code tells such reasons apart."""
+"""Reasons in words: of what is stored as a code with its values, and of what is found while a request is answered."""
+
+from collections.abc import Mapping
+from typing import Any, overload
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.vocabulary.reasons import CodedReason, ReasonCode
+from consumers.vocabulary.reasons import (
+    CodedReason,
+    ReasonCode,
+    RebalanceCause,
+    RebalanceReason,
+    ResendCause,
+    VolumeReason,
+    reasons_in,
+)
 
-REASONS: dict[str, str | Promise] = {
+from . import resets
+from .states import reason_words
+
+REBALANCE_CAUSES: dict[str, str | Promise] = {
+    RebalanceCause.JOINED: _("joined"),
+    RebalanceCause.LEFT: _("left"),
+    RebalanceCause.GONE: _("gone"),
+    RebalanceCause.SILENT: _("not reporting"),
+    RebalanceCause.RECONNECTED: _("reconnected"),
+    RebalanceCause.RESTARTED: _("restarted"),
+    RebalanceCause.QUEUE_COUNT: _("queue count"),
+    RebalanceCause.SUBSCRIPTION: _("subscription"),
+    RebalanceCause.STRATEGY: _("strategy"),
+    RebalanceCause.BROKER: _("broker"),
+    RebalanceCause.PULL_STUCK: _("pull stuck"),
+    RebalanceCause.UNKNOWN: _("cause unknown"),
+}
+
+REBALANCE_REASONS: dict[str, str | Promise] = {
+    RebalanceReason.NO_READING_BEFORE: _("no poll before it is known"),
+    RebalanceReason.NOT_SETTLED: _("no two consecutive polls have agreed since"),
+    RebalanceReason.NOT_DATED: _("no member's clock dates it between the two polls"),
+    RebalanceReason.MEMBERS_BEFORE: _("the members before it were not sampled"),
+    RebalanceReason.MEMBERS_AFTER: _("the members after it were not sampled"),
+    RebalanceReason.NOT_REPORTED: _("the polls around it do not contain the answer"),
+    RebalanceReason.NO_TOPIC: _("no topic of the group was known then"),
+    RebalanceReason.NO_QUEUE: _("no queue of the topic is known"),
+    RebalanceReason.EVERY_MEMBER: _("every member of a broadcasting group owns every queue"),
+    RebalanceReason.OWN_OFFSETS: _("members of a broadcasting group keep offsets of their own"),
+    RebalanceReason.LAG_BEFORE: _("the lag before it was not known for every queue"),
+    RebalanceReason.LAG_WITHIN: _("the lag during it was not known for every queue"),
+    RebalanceReason.OWNERS_BEFORE: _("the owners before it were not sampled"),
+    RebalanceReason.OWNERS_AFTER: _("the owners after it were not sampled"),
+    RebalanceReason.NO_OLD_OWNER: _("the owner before the gap was not sampled"),
+    RebalanceReason.NO_START: _("the offset at which the next owner began is not known"),
+}
+
+
+def cause_words(code: str) -> str:
+    """A code that is not in the catalogue is said as it is: another version of the product may have stored it."""
+    return str(REBALANCE_CAUSES.get(code, code))
+
+
+# Why a dead-letter message was not resent, and why a resend ended early, in the language of the request.
+
+RESEND_CAUSES: dict[str, str | Promise] = {
+    ResendCause.ADDRESS_UNKNOWN: _("the address of %(broker)s is unknown"),
+    ResendCause.MESSAGE_UNREAD: _("the dead-letter message could not be read: %(error)s"),
+    ResendCause.MESSAGE_GONE: _("the broker no longer has the dead-letter message"),
+    ResendCause.MESSAGE_REPLACED: _("the offset holds another message: the topic was recreated"),
+    ResendCause.NO_ORIGIN: _("the message does not name its original topic"),
+    ResendCause.TOPIC_NEVER_READ: _("no poll has seen the topic %(topic)s"),
+    ResendCause.ROUTE_UNREAD: _("the route of %(topic)s could not be read: %(error)s"),
+    ResendCause.NO_TARGET: _("no broker has a queue of %(topic)s that is both readable and writable"),
+    ResendCause.TARGET_UNREAD: _("the end of the target queue could not be read: %(error)s"),
+    ResendCause.RESENT_BEFORE: _("resent at %(at)s UTC by %(by)s"),
+    ResendCause.MAYBE_RESENT_BEFORE: _("may have been resent at %(at)s UTC by %(by)s"),
+    ResendCause.NO_ANSWER: _("no answer: %(error)s"),
+    ResendCause.NOT_READ_BACK: _("the broker accepted the message, but it could not be read back: %(error)s"),
+    ResendCause.NOT_READABLE_YET: _("the broker accepted the message, but it is not readable yet"),
+    ResendCause.DIVERTED: _(
+        "The broker moved the message to the dead-letter topic instead of the retry topic: it does so while a group "
+        "holds queue locks, as orderly consumers do. Resend to the original topic."
+    ),
+    ResendCause.MAYBE_SENT: _("the message may have been sent: %(why)s"),
+    ResendCause.QUEUE_RECREATED: _("the queue ends at %(end)s, and ended at %(floor)s before: it was recreated"),
+    ResendCause.TOO_MANY_SINCE: _("%(messages)s messages arrived since; only the first %(searched)s were searched"),
+    ResendCause.OFFSETS_UNREADABLE: _("offset %(from)s could not be read: the broker continues at %(to)s"),
+    ResendCause.ACCOUNT_GONE: _("The account of %(user)s, who started the resend, no longer exists. Plan it again."),
+    ResendCause.PERMISSION_LOST: _(
+        "%(user)s, who started the resend, no longer has the permission %(permission)s. A user who has it can plan "
+        "it again."
+    ),
+    ResendCause.FAILURES_IN_A_ROW: _("Stopped after %(messages)s consecutive messages that could not be sent."),
+    ResendCause.NO_WORKER: _(
+        "No worker started the job within 5 minutes. Check that a Celery worker for the queue general runs, and plan "
+        "the resend again: dead-letter messages may have been added or deleted since."
+    ),
+}
+
+
+OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.NOT_AGGREGATED: _("not aggregated yet"),
     ReasonCode.NOT_POLLED: _("no poll in this window"),
     ReasonCode.NO_MEMBER: _("the group has no member"),
     ReasonCode.NO_OWNER: _("no member owns it"),
     ReasonCode.NEVER_DRAINS: _("messages are produced at least as fast as they are consumed"),
     ReasonCode.NO_REBALANCE: _("no rebalance seen"),
+    ReasonCode.CLUSTER_READ_ONLY: _(
+        "The cluster %(cluster)s is marked read-only, so nothing is changed on its brokers. To "
+        "change this, remove it from CONSUMERSCOPE_READ_ONLY_CLUSTERS."
+    ),
+    ReasonCode.READ_ONLY_BY_OTHER: _(
+        "The cluster %(cluster)s shares a name server or broker with %(marked)s, which is marked "
+        "read-only, so nothing is changed on its brokers. To change this, remove %(marked)s from "
+        "CONSUMERSCOPE_READ_ONLY_CLUSTERS."
+    ),
+}
+CATALOGUES = (OF_VALUES, REBALANCE_REASONS, RESEND_CAUSES, *resets.ALL)
+REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
+
+
+def coded_reason(code: str, **values: Any) -> CodedReason:
+    """Also of what is stored as a bare code."""
+    return CodedReason(code, _words({"code": code, **values}))
+
+
+@overload
+def stored_words(stored: str) -> str: ...
+
+
+@overload
+def stored_words(stored: None) -> None: ...
+
+
+def stored_words(stored: str | None) -> str | None:
+    """A CodedReason where something is stored as a code, the first of several. What is none is shown as it is."""
+    if stored is None:
+        return None
+    reasons = reasons_in(stored)
+    words = " ".join(map(_words, reasons))
+    codes = (reason["code"] for reason in reasons if not isinstance(reason, str))
+    return words if (code := next(codes, None)) is None else CodedReason(code, words)
+
+
+def _words(reason: Mapping[str, Any] | str) -> str:
+    """A code that is not in the catalogue is shown as it is: another version of the product may have stored it."""
+    if isinstance(reason, str):
+        return reason
+    if reason["code"] not in REASONS:
+        return str(reason["code"])
+    return str(REASONS[reason["code"]]) % {name: _shown(name, value) for name, value in reason.items()}
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return str(_("not known"))
+    if isinstance(value, bool):
+        return str(_("yes")) if value else str(_("no"))
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list):
+        return ", ".join(_shown(name, one) for one in value)
+    if name == "unknown_reason":
+        return reason_words(value)
+    if name == "target_kind":
+        return str(resets.KINDS.get(value, value))
+    return stored_words(str(value))
+
+
+VOLUME_REASONS: dict[str, str | Promise] = {
+    VolumeReason.NOT_RECORDED: _("not recorded at that time"),
+    VolumeReason.PART_MISSING: _("a minute has no scrape, or is not over"),
+    VolumeReason.NO_READING_BEFORE: _("no scrape close enough before this window"),
+    VolumeReason.OFFSET_UNREAD: _("the offset was not read"),
+    VolumeReason.CONSUMER_WENT_BACK: _("the consumer offset went back"),
+    VolumeReason.SET_BY_RESET: _("a reset set the consumer offset"),
+    VolumeReason.BROKER_WENT_BACK: _("the broker offset went back"),
+    VolumeReason.FIRST_COMMIT: _("first commit: the start is unknown"),
+    VolumeReason.NO_OWN_QUEUE: _("no queue of its own topics was read"),
+    VolumeReason.TOPICS_UNREAD: _("its retry and dead-letter topics are not known yet"),
+    VolumeReason.RETRY_UNREAD: _("its retry topic was not read in this window"),
+    VolumeReason.DEAD_LETTERS_UNREAD: _("its dead-letter topic was not read in this window"),
+    VolumeReason.NOTHING_CONSUMED: _("nothing was consumed"),
+    VolumeReason.NO_WINDOW: _("no window was aggregated"),
+    VolumeReason.KNOWN_SINCE: _("no data before %(since)s"),
+    VolumeReason.KNOWN_OF_MINUTES: _("data for %(minutes)s of %(of)s minutes"),
+    VolumeReason.NO_KNOWN_WINDOW: _("no window has data"),
+}
+
+AT_LEAST: dict[str, str | Promise] = {
+    "into_retry": _("≥ %s into retry"),
+    "consumed": _("≥ %s consumed"),
+    "into_dlq": _("≥ %s"),
 }
 
 
-def coded_reason(code: ReasonCode) -> CodedReason:
-    return CodedReason(code, REASONS[code])
+def volume_words(stored: str | Mapping[str, Any]) -> str:
+    """What is no code is said as it is: another version of the product may have stored it."""
+    if isinstance(stored, str):
+        return "; ".join(map(_one, stored.split("; ")))
+    values = {name: f"{value:,}" if isinstance(value, int) else value for name, value in stored.items()}
+    known = ", ".join(str(AT_LEAST[name]) % f"{number:,}" for name, number in stored["at_least"].items())
+    return f"{VOLUME_REASONS[stored['code']] % values}: {known}"
+
+
+def _one(code: str) -> str:
+    return str(VOLUME_REASONS[code]) if code in VOLUME_REASONS else reason_words(code)

@@ -8,9 +8,8 @@ from types import FrameType
 
 from dashboard.demo.actors.actor import PROJECT
 
-from .failures import DemoFailed
 from .jars import ensure_jars, jars_folder
-from .java import find_java
+from .java import DemoFailed, find_java
 from .story import tell_story
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .failures import DemoFailed
+from .java import DemoFailed
 
 # Starts programs that end with this process, and ends them.
 #

@@ -11,10 +11,9 @@ from types import TracebackType
 
 from consumers.rocketmq.wire.connection import TlsOptions
 
+from .administration import wait_until_registered
 from .children import free_ports, kill_child, start_child
-from .failures import DemoFailed
-from .java import Java, find_java
-from .registration import wait_until_registered
+from .java import DemoFailed, Java, find_java
 from .server import (
     CLUSTER,
     BrokerPlace,

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from dashboard.demo.children import kill_child, start_child
 
-from .failures import DemoFailed
-from .java import Java
+from .java import DemoFailed, Java
 
 # The two files that tell Ivy which jars are wanted. No host is named: Ivy's own default root serves.
 ROCKETMQ_VERSION = "5.4.0"

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .failures import DemoFailed
+
+class DemoFailed(Exception):
+    """The root of them all."""
+
 
 LEAST_MAJOR = 17
 VERSION_DEADLINE_SECONDS = 30.0
@@ -58,3 +61,32 @@ def _java_path(environ: Mapping[str, str]) -> Path:
     if found is None:
         raise JavaNotFound(f"Java is not on PATH: install Java {LEAST_MAJOR} or later, or set JAVA_HOME.")
     return Path(found)
+
+
+# RocketMQ carries Logback under its own package; class names in the file are written as for the ordinary one.
+TEMPLATE = """<configuration>
+  <appender name="file" class="ch.qos.logback.core.rolling.RollingFileAppender">
+    <file>{log}</file>
+    <rollingPolicy class="ch.qos.logback.core.rolling.FixedWindowRollingPolicy">
+      <fileNamePattern>{log}.%i</fileNamePattern>
+      <minIndex>1</minIndex>
+      <maxIndex>2</maxIndex>
+    </rollingPolicy>
+    <triggeringPolicy class="ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy">
+      <maxFileSize>8MB</maxFileSize>
+    </triggeringPolicy>
+    <encoder class="ch.qos.logback.classic.encoder.PatternLayoutEncoder">
+      <pattern>%d{{yyyy-MM-dd HH:mm:ss.SSS}} %-5p [%t] %logger{{12}} - %m%n</pattern>
+    </encoder>
+  </appender>
+  <root level="{level}"><appender-ref ref="file"/></root>
+</configuration>
+"""
+
+
+def log_flags(folder: Path, name: str, *, level: str = "info") -> list[str]:
+    """Writes the configuration into `folder` and returns the JVM's flags that use it; the log is `folder/name.log`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    configuration = folder / f"{name}.logback.xml"
+    configuration.write_text(TEMPLATE.format(log=folder / f"{name}.log", level=level))
+    return [f"-Drmq.logback.configurationFile={configuration}", f"-Duser.home={folder}"]

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from dashboard.demo.children import kill_child, start_child, stop_child
 
-from .failures import DemoFailed
-from .java import Java
-from .java_logs import log_flags
+from .java import DemoFailed, Java, log_flags
 
 # One of RocketMQ's servers as a child process: started until it says that it serves, stopped, killed.
 START_SECONDS = 90.0

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from dashboard.demo.actors.actor import Actor
+from dashboard.demo.actors.actor import STEP_SECONDS, Actor, Roamer
 from dashboard.demo.actors.actor_arguments import ActorArguments
-from dashboard.demo.actors.roamer import STEP_SECONDS, Roamer
 
 from . import shop
 from .cluster import RocketMQ
-from .failures import DemoFailed
+from .java import DemoFailed
 
 LOOK_SECONDS = 1.0
 

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from .layout import AXIS, QUIET, aside, figure
-from .points import HATCH_AXIS, Change, Figure, Line, Span, hatched_windows, on_axis
+from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, aside, figure, hatched_windows, on_axis
 
 SERIES, FEW = 8, 10
 

@@ -6,8 +6,7 @@ from itertools import groupby
 
 from django.utils.translation import gettext as _
 
-from .layout import AXIS, LEFT, aside, figure
-from .points import Change, Figure, Line, Span, no_reason, on_axis
+from .layout import AXIS, LEFT, Change, Figure, Line, Span, aside, figure, no_reason, on_axis
 
 ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 15
 SCALE = [[i / 4, f"var(--heat-{i})"] for i in range(5)]

@@ -12,8 +12,7 @@ from consumers.retries.levels.broker_levels import LATE_SECONDS
 from consumers.retries.levels.ladder_rows import Ladder, LadderRung, SampledRung
 from dashboard.wording.numbers import clock, count, duration
 
-from .layout import AXIS, QUIET, RULE, plain_figure
-from .points import HATCH, Figure, no_reason
+from .layout import AXIS, HATCH, QUIET, RULE, Figure, no_reason, plain_figure
 
 ROW_PIXELS, MARGIN_PIXELS, LEFT_PIXELS = 21, 64, 148
 PANELS = ([0, 0.47], [0.53, 1])

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from .layout import AXIS, QUIET, figure
-from .points import HATCH_AXIS, Change, Figure, Line, Span, hatched_windows, no_reason, on_axis
+from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched_windows, no_reason, on_axis
 
 FEW = 10
 

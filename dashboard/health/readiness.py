@@ -1,25 +1,56 @@
 """Whether everything behind the pages works, part by part. Ready when every part is well; a part says its age."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import redis
 from django.conf import settings
+from django.core import checks
 from django.db import DatabaseError, connection
 from django.db.models import Max, Min
 
 from consumers.alerts.queries.deliveries import waiting_messages
 from consumers.clock.status import change_words, clock_status, hold_words
-from consumers.clusters.pipeline_status import late_evaluation
-from consumers.lake.disk import free_mib
-from consumers.lake.store import Lake
+from consumers.clusters.queries import late_evaluation
+from consumers.lake.store import Lake, free_mib
 from consumers.lake.unreadable import FOLDER, files_put_aside
 from consumers.models import Cluster, ConsumerGroup, GroupHealth, PipelineRun, Reading
 from consumers.polling.record.recorder import HISTORY_ERROR
-from consumers.queries.evaluation import evaluated
-from consumers.queries.limits import CLOCKS_DIFFER, Freshness, Limits, limits
+from consumers.queries.limits import CLOCKS_DIFFER, Freshness, Limits, evaluated, limits
 from consumers.queries.read_only import words_that_protect_nothing
+from dashboard.settings.home import OTHERS
+
+
+def private_home(**_: Any) -> list[checks.CheckMessage]:
+    """The settings close the home; they cannot close one that belongs to somebody else."""
+    home = settings.CONSUMERSCOPE_HOME
+    if not home.stat().st_mode & OTHERS:
+        return []
+    return [
+        checks.Warning(
+            f"Other users of this machine can open the home, {home}: database, history and secret key are in it.",
+            hint=f"'chmod 700 {home}' by its owner closes it. Or set CONSUMERSCOPE_HOME to a folder of your own.",
+            id="consumerscope.W002",
+        )
+    ]
+
+
+def read_only_clusters(*, databases: Sequence[str] | None = None, **_: Any) -> list[checks.CheckMessage]:
+    """A cluster whose name or address was misspelt in the setting is not protected."""
+    if not databases or Cluster._meta.db_table not in connection.introspection.table_names():
+        return []
+    return [
+        checks.Warning(
+            f"CONSUMERSCOPE_READ_ONLY_CLUSTERS names {name!r}, and no registered cluster has that name or address.",
+            hint="'manage.py cluster list' tells names and name servers; names are compared exactly.",
+            id="consumerscope.W001",
+        )
+        for name in words_that_protect_nothing()
+    ]
+
 
 REDIS_ANSWER_SECONDS = 1.0
 # A receiver that is restarted is no news.
@@ -150,7 +181,7 @@ def _reading(cluster: Cluster, now: datetime, limit: Limits) -> Part:
     come = Reading.objects.filter(cluster=cluster, taken_at__lte=now + CLOCKS_DIFFER)
     newest = come.exclude(error__isnull=False, brokers=[]).first()
     if newest is None:
-        return Part(False, "it has not been read yet")
+        return Part(False, "it has not been scraped yet")
     age = (now - newest.taken_at).total_seconds()
     if newest.taken_at < limit.read_since(now):
         return Part(False, f"the last reading is older than {limit.late_seconds:g} s", age)

@@ -13,7 +13,7 @@ from types import FrameType
 from dashboard.demo.children import start_child
 
 
-# Why a launch ends: a reason in one sentence, or the user's wish.
+# Why a launch ends: a reason in one sentence, or the user's request.
 class LaunchFailed(Exception):
     """It cannot start, or go on; the text says why and what to do."""
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from django.conf import settings
 
-from consumers.groups.unknown_words import UnknownWord
+from consumers.groups.shown import UnknownWord
 from consumers.overview.exporter import ExporterCluster, ExporterGroup, TopicPart
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
 from dashboard.metrics.exposition import Bounds, Family, Labels, label_text

@@ -10,28 +10,25 @@ from itertools import chain
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from consumers.alerts.measures.explained import Explainer
+from consumers.alerts.measures.scan import Explainer
 from consumers.alerts.queries.deliveries import waiting_messages
 from consumers.alerts.queries.incidents import firing_by_severity
 from consumers.clock.status import clock_status
-from consumers.clusters.pipeline_status import pipeline_status
-from consumers.clusters.queries import cluster_list
+from consumers.clusters.queries import cluster_list, pipeline_status
 from consumers.clusters.rows import ClusterRow, PipelineStatus, ReadingRow
 from consumers.groups.gauges import GroupGauges, group_gauges
 from consumers.groups.overlay import Overlay
-from consumers.groups.unknown_words import UnknownWord, broker_word
+from consumers.groups.shown import UnknownWord, broker_word
 from consumers.lake.store import Lake
 from consumers.overview.exporter import ExporterCluster, exporter_cluster, queue_lags
-from consumers.queries.brokers import ClusterAge
-from consumers.queries.evaluation import evaluated
-from consumers.queries.limits import Limits
+from consumers.queries.limits import ClusterAge, Limits, evaluated
 from consumers.rebalances.flapping import episodes
 from consumers.retries.volumes import minute_volumes
 from consumers.rocketmq.names import DLQ_PREFIX
 from dashboard.metrics import exporter, families, group_families
 from dashboard.metrics.exposition import Bounds, Family, Labels
 
-from .measured import measured, name_servers_told
+from .group_families import finding_samples, measured, name_servers_told
 
 
 # The gauges of alerts: how fresh their evaluation is, what fires by it, and what waits to be told.
@@ -78,6 +75,8 @@ def clock_families(now: datetime) -> Iterator[Family]:
 # The gauges of brokers, readings and judgements: whether the other gauges are of now.
 
 CLUSTER, BROKER = ("cluster",), ("cluster", "broker")
+FINDING = ("cluster", "group", "code", "severity")
+FINDINGS = "Open findings of the group, or of brokers and offset files, without a group; severity unknown: not checked."
 
 READING = {
     "seconds": "How long the newest reading took.",
@@ -225,6 +224,8 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
         exporter.unknown_samples(only) if only else (),
     )
     yield from bounds.bounded(group_families.group_families(groups, texts, happened, now))
+    found = finding_samples(explainer, groups, {age.id: age.name for age in ages})
+    yield from bounds.bounded([Family("consumerscope_finding", FINDINGS, FINDING, found)])
     if settings.METRICS_QUEUE_SERIES:
         yield _queue_family(bounds, overlay, groups, cluster)
     yield from bounds.bounded([Family("consumerscope_unknown", UNKNOWN, ("cluster", "group", "reason"), unknown)])

@@ -1,18 +1,99 @@
 """The gauges of groups."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from operator import attrgetter
+from typing import cast
 
+from consumers.alerts.measured import Subject
+from consumers.alerts.measures.clusters import ClusterScan, name_server
+from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.measures.scan import Explainer, GroupScan, GroupValues
 from consumers.groups.gauges import GroupGauges, causes
 from consumers.groups.overlay import Overlay
-from consumers.groups.unknown_words import UnknownWord
-from consumers.models import HealthLevel
+from consumers.groups.shown import UnknownWord
+from consumers.models import HealthLevel, SubjectKind
 from consumers.retries.volumes import MinuteVolumes
+from consumers.vocabulary.findings import FindingCode, FindingSeverity
+from consumers.vocabulary.states import BROADCASTING, PULLING, RuleCode
 
 from .exposition import Family, Labels, label_text
-from .measured import MEASURES, Values, spared, untold
+
+# What alert rules look at and no other family tells: their own columns, so that Prometheus sees what rules see.
+
+# The gauges of measures: each with its column.
+METRICS = [(spec.metric, spec.reads[SubjectKind.GROUP]) for spec in SPECS.values() if spec.metric]
+
+Values = Mapping[str, Sequence[float | None]]
+
+
+def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> tuple[Values, frozenset[int]]:
+    """By name of METRICS, a value of each group in the order of `groups`; and the ids of those that a rollout changes.
+    Some ten queries, however many there are."""
+    # The gauges have all that these columns look at; whatever else one looked at would be an AttributeError.
+    rows = cast("Sequence[GroupValues]", groups)
+    scan = GroupScan(explainer.overlay, explainer, rows, ())
+    columns = {metric.name: column(scan) for metric, column in METRICS}
+    # Rules leave this measure alone for nothing else.
+    is_suppressed = columns["unsettled_seconds"].suppressed
+    rollouts = frozenset(group.id for place, group in enumerate(groups) if is_suppressed(place) is not None)
+    return {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}, rollouts
+
+
+def name_servers_told(explainer: Explainer, names: Container[str]) -> dict[str, float | None]:
+    """How many seconds ago, by the cluster's name; null where nobody asks its name servers. Two queries or a few."""
+    scan = ClusterScan(explainer)
+    found = zip(scan.subjects, name_server(scan).values, strict=True)
+    told = cast("Iterable[tuple[Subject, float | None]]", found)
+    return {subject.cluster: seconds for subject, seconds in told if subject.cluster in names}
+
+
+def finding_samples(
+    explainer: Explainer, groups: Sequence[GroupGauges], clusters: Mapping[int, str]
+) -> Iterator[tuple[Labels, float]]:
+    """How many there are of each code, of `groups` and of brokers and files of `clusters`, the latter without a group.
+    A group whose checks are late has the code `not_checked`. Two queries."""
+    found, named = explainer.findings, {group.id: (group.cluster, group.name) for group in groups}
+    counts: Counter[tuple[str, str | None, str, str]] = Counter()
+    for group, rows in found.by_group.items():
+        if group in named:
+            counts.update((*named[group], one.code, one.severity) for one in rows)
+    for row in chain.from_iterable((*found.by_broker.values(), *found.by_cluster.values())):
+        if row.cluster_id in clusters:
+            counts[clusters[row.cluster_id], None, row.code, row.severity] += 1
+    late = [group for group in groups if group.id not in found.checked]
+    counts.update((group.cluster, group.name, FindingCode.NOT_CHECKED, FindingSeverity.UNKNOWN) for group in late)
+    yield from sorted(counts.items(), key=lambda sample: tuple(map(str, sample[0])))
+
+
+def unknown_words(values: Values, place: int, group: GroupGauges) -> Iterator[UnknownWord]:
+    """Why measures of the group at `place` are not known, where no other word says it."""
+    if group.unread_by is None:
+        for metric, _ in METRICS:
+            if values[metric.name][place] is None and not any(_is_unknown(group, other) for other in metric.others):
+                yield metric.unknown_word
+
+
+def _is_unknown(group: GroupGauges, name: str) -> bool:
+    return getattr(group, name) is None or getattr(group, name) is False
+
+
+def suppressed(group: GroupGauges, rollouts: Container[int]) -> Iterator[str]:
+    """Why rules leave some measures of the group alone. `rollouts`: as `measured` gives them."""
+    if group.consume_enable is False:
+        yield "paused"
+    if (group.is_fresh or group.is_stale) and group.judged_rule == RuleCode.OFFLINE_BY_HABIT:
+        yield "offline_by_habit"
+    if group.consume_type == PULLING:
+        yield "pulling"
+    if group.message_model == BROADCASTING:
+        yield "broadcasting"
+    if group.id in rollouts:
+        yield "rollout"
+
 
 GROUP = ("cluster", "group")
 NUMBERS: dict[str, str] = {
@@ -32,7 +113,7 @@ NUMBERS: dict[str, str] = {
 HEALTH = "0 ok, 1 unknown, 2 warning, 3 critical: the worst of state, ownership, retries, dead letters and rebalances."
 # Ascending, so that alerts compare: max() is the worst.
 OF_HEALTH = {level: rank for rank, level in enumerate(reversed(HealthLevel))}
-SPARED = "1 for each reason why alert rules leave some measures of the group alone."
+SUPPRESSED = "1 for each reason why alert rules leave some measures of the group alone."
 
 Samples = Iterator[tuple[Labels, float]]
 Number = Callable[[GroupGauges], float | None]
@@ -63,8 +144,8 @@ def group_families(
 ) -> Iterator[Family]:
     for name, words in NUMBERS.items():
         yield _family(name, words, texts, map(attrgetter(name), groups))
-    for name, measure in MEASURES.items():
-        yield _family(name, measure.words, texts, happened.measured[name])
+    for metric, _ in METRICS:
+        yield _family(metric.name, metric.words, texts, happened.measured[metric.name])
     yield Family(
         "consumerscope_group_time_lag_seconds",
         "How long the first message that is not consumed has waited; kind: exact, interpolated or at_least.",
@@ -97,14 +178,14 @@ def group_families(
         (*GROUP, "way"),
         _ways(groups, texts, happened),
     )
-    yield Family("consumerscope_group_spared", SPARED, (*GROUP, "reason"), _spared(groups, texts, happened))
+    yield Family("consumerscope_group_spared", SUPPRESSED, (*GROUP, "reason"), _suppressed(groups, texts, happened))
 
 
 def unknown_samples(
     overlay: Overlay, groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened
 ) -> Samples:
     for place, (text, group) in enumerate(zip(texts, groups, strict=True)):
-        words = [*causes(overlay, group), *untold(happened.measured, place, group)]
+        words = [*causes(overlay, group), *unknown_words(happened.measured, place, group)]
         if group.is_judged and None in (happened.volumes_of(group) or (None,)):
             words.append(UnknownWord.VOLUMES_UNTOLD)
         for word in dict.fromkeys(words):
@@ -149,7 +230,7 @@ def _ways(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happene
                 yield f'{text},way="{way}"', number
 
 
-def _spared(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened) -> Samples:
+def _suppressed(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened) -> Samples:
     for text, group in zip(texts, groups, strict=True):
-        for reason in spared(group, happened.rollouts):
+        for reason in suppressed(group, happened.rollouts):
             yield f'{text},reason="{reason}"', 1

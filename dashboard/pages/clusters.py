@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -11,22 +10,13 @@ from django.utils.translation import ngettext
 
 from consumers.clock.status import change_words, clock_status, hold_words
 from consumers.clusters.history_use import HistoryUse, TableUse, history_use
-from consumers.clusters.pipeline_status import pipeline_status
+from consumers.clusters.queries import pipeline_status
+from consumers.logs.queries import log_files_by_cluster
 from consumers.models import Doubt
 from consumers.retries.levels.broker_levels import levels_by_name
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.frame import context, frame_of
-from dashboard.pages.retries.retries import delay_tables
+from dashboard.pages.common.frame import context, frame_of, refreshing
 
-
-@page
-def clusters(request: HttpRequest) -> HttpResponse:
-    return render(request, "clusters/clusters.html", clusters_context(request))
-
-
-@part
-def clusters_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "clusters/clusters_part.html", {**clusters_context(request), "is_part": True})
+from .retries import delay_tables
 
 
 def clusters_context(request: HttpRequest) -> dict[str, Any]:
@@ -40,6 +30,7 @@ def clusters_context(request: HttpRequest) -> dict[str, Any]:
         clusters=shown,
         delays=delays,
         history=history,
+        logs=log_files_by_cluster(frame.now),
         history_tables=history_tables(history),
         pipeline=pipeline_status(frame.now),
         clock_changes=[change_words(change) for change in clock.changes],
@@ -47,6 +38,9 @@ def clusters_context(request: HttpRequest) -> dict[str, Any]:
         # Every site begins so: nothing is wrong.
         clock_is_new=clock.hold is not None and clock.hold.doubt == Doubt.NEW,
     )
+
+
+clusters, clusters_part = refreshing("clusters/clusters.html", "clusters/clusters_part.html", clusters_context)
 
 
 # The tables of the history in words: what each holds, and for how long.

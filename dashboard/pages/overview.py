@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -20,28 +19,19 @@ from consumers.rebalances.marks import Mark as RebalanceMark
 from consumers.rebalances.marks import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
+from dashboard.figures.shapes import REBALANCE, RESET
+from dashboard.figures.time_bars import Mark, change_strip
 from dashboard.pages.alerts.preview_pictures import incident_flags
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.frame import Frame, context, frame_of
-from dashboard.pages.rebalances.rebalances import mark_words
-from dashboard.pages.resets.resets import reset_words
-from dashboard.svg.shapes import REBALANCE, RESET
-from dashboard.svg.time_bars import Mark, change_strip
+from dashboard.pages.common.frame import Frame, context, frame_of, refreshing
+from dashboard.pages.findings import finding_counts
+from dashboard.pages.resets.reset import reset_words
 from dashboard.wording.numbers import clock
+
+from .rebalances import mark_words
 
 FAILING, FIRING, NAMED = 10, 5, 5
 # Shown even where no group is in them; the others only where one is.
 ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
-
-
-@page
-def overview(request: HttpRequest) -> HttpResponse:
-    return render(request, "overview/overview.html", overview_context(request))
-
-
-@part
-def overview_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "overview/overview_part.html", {**overview_context(request), "is_part": True})
 
 
 def overview_context(request: HttpRequest) -> dict[str, Any]:
@@ -77,11 +67,15 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
+        finding_counts=finding_counts(frame),
         retries_page=frame.to("retries"),
         failing_more=max(0, len(found.failing) - FAILING),
         troubled=found.health[HealthLevel.CRITICAL] + found.health[HealthLevel.WARNING],
         unknown=found.health[HealthLevel.UNKNOWN],
     )
+
+
+overview, overview_part = refreshing("overview/overview.html", "overview/overview_part.html", overview_context)
 
 
 def _firing(frame: Frame) -> dict[str, Any]:

@@ -8,17 +8,94 @@ from django.views.generic import RedirectView
 
 from dashboard.pages.site.login import limited
 
-from . import clusters, overview
-from .alerts import alert_rule_urls, alert_urls
+from . import (
+    clusters,
+    findings,
+    group,
+    group_dlq,
+    group_offsets,
+    groups,
+    overview,
+    rebalance,
+    rebalances,
+    resend,
+    retries,
+)
+from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
-from .dead_letters import group_dlq, resend
-from .groups import group, groups
-from .offsets import group_offsets, lost_offsets
 from .ownership import group_ownership
-from .rebalances import rebalance, rebalances
-from .resets import reset_urls
-from .retries import group_retries, retries
+from .repeats import repeats
+from .resets import reset, reset_plan
 from .site import patterns, preferences, theme
+
+# Addresses of the pages of alerts.
+
+INCIDENT = "alerts/incidents/<uuid:incident>/"
+CHANNEL = "alerts/channels/<int:channel>/"
+NOTE = "alerts/notes/<int:note>/"
+
+alert_patterns = [
+    path("alerts/", alerts.alerts, name="alerts"),
+    path("alerts/part/", alerts.alerts_part, name="alerts_part"),
+    path(INCIDENT, alerts.incident, name="incident"),
+    path(f"{INCIDENT}part/", alerts.incident_part, name="incident_part"),
+    path(f"{INCIDENT}acknowledge/", alerts.incident_acknowledge, name="incident_acknowledge"),
+    path("figures/incidents/<uuid:incident>/", alerts.incident_figure, name="incident_figure"),
+    path("alerts/silences/", silences.silences, name="silences"),
+    path("alerts/silences/<int:silence>/end/", silences.silence_end, name="silence_end"),
+    path("alerts/channels/", channels.channels, name="channels"),
+    path("alerts/channels/add/", channels.channel_add, name="channel_add"),
+    path(CHANNEL, channels.channel, name="channel"),
+    path(f"{CHANNEL}part/", channels.channel_part, name="channel_part"),
+    path(f"{CHANNEL}test/", channels.channel_test, name="channel_test"),
+    path(f"{CHANNEL}remove/", channels.channel_remove, name="channel_remove"),
+    path("alerts/notes/", silences.alert_notes, name="alert_notes"),
+    path("alerts/notes/add/", silences.alert_note_add, name="alert_note_add"),
+    path(NOTE, silences.alert_note, name="alert_note"),
+    path(f"{NOTE}remove/", silences.alert_note_remove, name="alert_note_remove"),
+]
+
+
+# Addresses of the pages of alert rules, and of what a rule would have done.
+
+RULE = "alerts/rules/<int:rule>/"
+PREVIEW = "alerts/previews/<uuid:preview>/"
+
+alert_rule_patterns = [
+    path("alerts/rules/", alert_rule.alert_rules, name="alert_rules"),
+    path("alerts/rules/add/", alert_rule.alert_rule_add, name="alert_rule_add"),
+    path(RULE, alert_rule.alert_rule, name="alert_rule"),
+    path(f"{RULE}remove/", alert_rule.alert_rule_remove, name="alert_rule_remove"),
+    path("alerts/previews/", alert_preview.alert_previews, name="alert_previews"),
+    path(PREVIEW, alert_preview.alert_preview, name="alert_preview"),
+    path(f"{PREVIEW}part/", alert_preview.alert_preview_part, name="alert_preview_part"),
+    path(f"{PREVIEW}cancel/", alert_preview.alert_preview_cancel, name="alert_preview_cancel"),
+]
+
+
+# Addresses of the pages of offset resets.
+
+GROUP = "groups/<str:cluster>/<str:group>/resets/"
+RESET = "resets/<uuid:reset>/"
+
+reset_patterns = [
+    path("resets/", reset.resets, name="resets"),
+    path(GROUP, reset.group_resets, name="group_resets"),
+    path(f"{GROUP}plan/", reset_plan.reset_plan, name="reset_plan"),
+    path(RESET, reset.reset, name="reset"),
+    path(f"{RESET}part/", reset.reset_part, name="reset_part"),
+    path(f"{RESET}apply/", reset.reset_apply, name="reset_apply"),
+    path(f"{RESET}resume/", reset.reset_resume, name="reset_resume"),
+    path(f"{RESET}restore/", reset.reset_restore, name="reset_restore"),
+    path(f"{RESET}cancel/", reset.reset_cancel, name="reset_cancel"),
+    path(f"{RESET}export/", reset.reset_export, name="reset_export"),
+    path(
+        "groups/<str:cluster>/<str:group>/offsets/export/",
+        reset.group_offsets_export,
+        name="group_offsets_export",
+    ),
+]
+
 
 opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -27,9 +104,10 @@ urlpatterns = [
     path("groups/", groups.groups, name="groups"),
     path("groups/<str:cluster>/<str:group>/", group.group, name="group"),
     path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
-    path("groups/<str:cluster>/<str:group>/retries/", group_retries.retries, name="group_retries"),
+    path("groups/<str:cluster>/<str:group>/retries/", retries.group_retries, name="group_retries"),
+    path("groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats, name="group_repeats"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
-    path("groups/<str:cluster>/<str:group>/lost-offsets/", lost_offsets.lost_offsets, name="lost_offsets"),
+    path("groups/<str:cluster>/<str:group>/lost-offsets/", group_offsets.lost_offsets, name="lost_offsets"),
     path("groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq, name="group_dlq"),
     path("groups/<str:cluster>/<str:group>/dlq/read/", group_dlq.dlq_read, name="group_dlq_read"),
     path(
@@ -50,6 +128,8 @@ urlpatterns = [
     path("parts/groups/<str:cluster>/<str:group>/resends/<uuid:resend>/", resend.resend_part, name="resend_part"),
     path("rebalances/", rebalances.rebalances, name="rebalances"),
     path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance, name="rebalance"),
+    path("repeats/", repeats.repeats, name="repeats"),
+    path("findings/", findings.findings, name="findings"),
     path("retries/", retries.retries, name="retries"),
     path("clusters/", clusters.clusters, name="clusters"),
     path("states/", preferences.states, name="states"),
@@ -62,7 +142,8 @@ urlpatterns = [
         group_ownership.ownership_part,
         name="group_ownership_part",
     ),
-    path("parts/groups/<str:cluster>/<str:group>/retries/", group_retries.retries_part, name="group_retries_part"),
+    path("parts/groups/<str:cluster>/<str:group>/retries/", retries.group_retries_part, name="group_retries_part"),
+    path("parts/groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats_part, name="group_repeats_part"),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
     path("parts/groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq_part, name="group_dlq_part"),
     path(
@@ -72,21 +153,23 @@ urlpatterns = [
     ),
     path("parts/rebalances/", rebalances.rebalances_part, name="rebalances_part"),
     path("parts/rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance_part, name="rebalance_part"),
+    path("parts/repeats/", repeats.repeats_part, name="repeats_part"),
+    path("parts/findings/", findings.findings_part, name="findings_part"),
     path("parts/retries/", retries.retries_part, name="retries_part"),
     path("parts/clusters/", clusters.clusters_part, name="clusters_part"),
     path("figures/<str:cluster>/<str:group>/lag/", figures.lag, name="lag_figure"),
     path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
     path("figures/<str:cluster>/<str:group>/rebalances/<str:at>/", rebalance.rebalance_figure, name="rebalance_figure"),
     path("figures/<str:cluster>/<str:group>/ownership/", group_ownership.ownership_figure_of, name="ownership_figure"),
-    path("figures/<str:cluster>/<str:group>/volumes/", group_retries.volumes, name="volumes_figure"),
-    path("figures/<str:cluster>/<str:group>/ladder/", group_retries.ladder, name="ladder_figure"),
-    path("figures/<str:cluster>/<str:group>/dead-letters/", group_retries.dead_letters, name="dead_letters_figure"),
+    path("figures/<str:cluster>/<str:group>/volumes/", retries.volumes, name="volumes_figure"),
+    path("figures/<str:cluster>/<str:group>/ladder/", retries.ladder, name="ladder_figure"),
+    path("figures/<str:cluster>/<str:group>/dead-letters/", retries.dead_letters, name="dead_letters_figure"),
     path("login/", opened_or_sent(limited(LoginView.as_view(redirect_authenticated_user=True))), name="login"),
     path("logout/", require_POST(LogoutView.as_view()), name="logout"),
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("theme/", theme.theme, name="theme"),
     path("language/", preferences.language, name="language"),
-    *reset_urls.urlpatterns,
-    *alert_urls.urlpatterns,
-    *alert_rule_urls.urlpatterns,
+    *reset_patterns,
+    *alert_patterns,
+    *alert_rule_patterns,
 ]

@@ -6,10 +6,7 @@ from .home import *
 from .site import *
 from .stores import *
 from .security import *
-from .rest import *
 from .work import *
 from .messages import *
 from .judging import *
-from .resets import *
 from .alerts import *
-from .metrics import *

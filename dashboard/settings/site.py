@@ -37,7 +37,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "dashboard.health.any_host.CommonForAnyProbe",
+    "dashboard.middleware.CommonForAnyProbe",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -68,7 +68,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "dashboard.plotly_files.PlotlyFinder",
+    "dashboard.figures.plotly_files.PlotlyFinder",
 ]
 STATIC_ROOT = CONSUMERSCOPE_HOME / "staticfiles"
 # WhiteNoise warns of a folder that is not there.

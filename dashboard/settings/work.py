@@ -197,6 +197,25 @@ DEAD_LETTERS_KEPT = int(
     )
 )
 
+section("Logs of RocketMQ", "How [logs of clients and brokers](logs.md) are followed, if a cluster names any.")
+
+LOG_SECONDS = number("LOG_SECONDS", 15, "How often logs are read.", least=1)
+LOG_RUN_MIB = number("LOG_RUN_MIB", 64, "MiB of logs that are read of one cluster in one run.", least=8)
+LOG_BACKFILL_MIB = number(
+    "LOG_BACKFILL_MIB", 256, "MiB at the end of a log that are read when it is found; what is before them is skipped."
+)
+LOG_FILES = int(
+    number("LOG_FILES", 200, "How many logs of a cluster's clients, and of its brokers, are read.", least=1)
+)
+LOG_EVENT_DAYS = number("LOG_EVENT_DAYS", 7, "Days for which events from logs are kept.", least=1)
+LOG_ZONE = text(
+    "LOG_ZONE",
+    "",
+    "The time zone of logs that do not come with one, as `Asia/Shanghai` or `+08:00`. See "
+    "[time zones](logs.md#time-zones).",
+    shown="the zone of the machine",
+)
+
 # Celery spells a Unix socket its own way.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_RESULT_BACKEND = None
@@ -223,10 +242,11 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": CONSUMERSCOPE_POLL_SECONDS, "queue": "poll"},
     },
     "dead letters": {
-        "task": "consumers.look_into_dead_letters",
+        "task": "consumers.index_dead_letters",
         "schedule": DEAD_LETTER_SECONDS,
         "options": {"expires": DEAD_LETTER_SECONDS},
     },
+    "logs": {"task": "consumers.logs_due", "schedule": LOG_SECONDS, "options": {"expires": LOG_SECONDS}},
     "re-sends": {"task": "consumers.resend_due", "schedule": 15.0, "options": {"expires": 15}},
     "resets": {"task": "consumers.resets_due", "schedule": 15.0, "options": {"expires": 15}},
     "previews": {"task": "consumers.previews_due", "schedule": 60.0, "options": {"expires": 60}},

@@ -8,11 +8,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from consumers.groups.health.rows import HealthCode, HealthReason
-from consumers.groups.health.verdict import OF_STATE
+from consumers.groups.health import OF_STATE, HealthCode, HealthReason
 from consumers.models import HealthLevel
 
-from .drawings import like_state, state
+from .kinds import like_state, state
 
 register = template.Library()
 

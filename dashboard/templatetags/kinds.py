@@ -1,18 +1,59 @@
 """What kinds a group is of: words with their reasons, and whether its state is one to look at."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from consumers.models import State
-from consumers.vocabulary.groups import Flag
-from consumers.words.groups import FLAGS
-from dashboard.templatetags.drawings import state
+from consumers.vocabulary.states import Flag
+from consumers.words.states import FLAGS, MEANINGS
+from dashboard.figures.offset_bars import offset_bar
+from dashboard.figures.shapes import sparkline, state_shape
 from dashboard.wording.codes import code_words
+from dashboard.wording.numbers import count
+
+# Small drawings made on the server: states, sparklines, offset bars.
 
 register = template.Library()
+
+# A lag of so many messages is a few commits of a healthy group.
+FEW = 100
+
+
+def like_state(state: str, words: Any) -> SafeString:
+    """`words` with the shape and colour of a state."""
+    return format_html(
+        '<span class="state state-{}">{} <span class="word">{}</span></span>', state.lower(), state_shape(state), words
+    )
+
+
+@register.simple_tag
+def state(word: str, n: int | None = None) -> SafeString:
+    """Shape, colour and word; with `n`, how many there are."""
+    return like_state(word, word if n is None else format_html("{} {}", count(n), word))
+
+
+@register.simple_tag
+def lag_line(values: Sequence[float | None] | None) -> SafeString:
+    """The lag of the page's range, oldest first."""
+    known = [value for value in values or [] if value is not None]
+    if not known:
+        return sparkline([None], _("lag in the range: unknown"))
+    words = {"low": count(min(known)), "high": count(max(known))}
+    label = _("lag in the range: %(low)s to %(high)s messages") % words
+    gaps = len(values or []) - len(known)
+    return sparkline(values or [], f"{label}, {_('unknown in %s windows') % gaps}" if gaps else label, floor=FEW)
+
+
+@register.simple_tag
+def position(row: Any) -> SafeString:
+    return offset_bar(row.min_offset, row.consumer_offset, row.broker_offset)
+
+
 register.filter("code_words", code_words)
 
 
@@ -33,12 +74,15 @@ def kinds(row: Any) -> list[tuple[Any, str]]:
 
 
 @register.simple_tag
-def group_state(row: Any) -> SafeString:
+def group_state(row: Any, is_explained: bool = False) -> SafeString:
     """Quiet where nothing is consumed, as it is meant to be, and where the state is OK and something else is to be
-    said: no colour that says that all goes well."""
+    said: no colour that says that all goes well. `is_explained`: with the meaning of the state as its help."""
     shown = state(row.state)
-    is_quiet = is_at_rest(row) or (row.state == State.OK and bool(row.health_reasons))
-    return format_html('<span class="at-rest">{}</span>', shown) if is_quiet else shown
+    if is_at_rest(row) or (row.state == State.OK and row.health_reasons):
+        shown = format_html('<span class="at-rest">{}</span>', shown)
+    if is_explained:
+        return format_html('<span tabindex="0" aria-description="{}">{}</span>', MEANINGS[row.state], shown)
+    return shown
 
 
 def is_at_rest(row: Any) -> bool:

@@ -1,5 +1,7 @@
 """The numbers of rebalances in cells: with units, or why they are not known."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from django import template
@@ -9,13 +11,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.rebalances.events import moment_text, rebalance_counts
+from consumers.rocketmq.allocation import QueueKey
 from consumers.vocabulary.reasons import ReasonCode, reason_code
-from consumers.words.causes import cause_words
+from consumers.words.reasons import cause_words
 from dashboard.wording.codes import LEVELS
 from dashboard.wording.numbers import again, count, duration
 
-from .ages import age
-from .fields import unknown
+from .fields import age, unknown
 
 register = template.Library()
 register.filter("rebalance_counts", rebalance_counts)
@@ -134,3 +136,19 @@ def _loud(seconds: float) -> SafeString:
 
 def _length(seconds: float | None) -> str:
     return _("for an unknown time") if seconds is None else duration(seconds)
+
+
+QUEUES_NAMED = 6
+
+
+@register.filter
+def named(queues: Sequence[QueueKey]) -> str:
+    """`Orders / broker-a / 0, 1, 3 and 12 more`."""
+    shown = sorted(queues)[:QUEUES_NAMED]
+    places = [
+        f"{topic} / {broker} / {', '.join(str(queue.queue_id) for queue in same)}"
+        for (topic, broker), same in groupby(shown, key=lambda queue: (queue.topic, queue.broker))
+    ]
+    more = len(queues) - len(shown)
+    text = "; ".join(places)
+    return _("%(queues)s and %(n)s more") % {"queues": text, "n": count(more)} if more else text

@@ -3,38 +3,42 @@
 from typing import Any
 
 from django import template
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consumers.models import ResetOutcome, ResetStatus
-from consumers.resets.planning.rows import NEVER_COMMITTED
-from consumers.resets.queries.queues import NO_COMMIT, NOT_WRITTEN_AS_IT_STANDS, NOTHING_WAS_WRITTEN
-from consumers.resets.queries.rows import ResetQueueRow, ResetRow, ResetTotals
-from dashboard.svg.reset_bar import reset_bar
-from dashboard.svg.shapes import state_shape
+from consumers.resets.rows import ResetQueueRow, ResetRow, ResetTotals
+from consumers.vocabulary.reasons import reason_code
+from consumers.vocabulary.resets import RowReason
+from dashboard.figures.reset_bar import reset_bar
 from dashboard.templatetags.fields import unknown
 from dashboard.wording.numbers import count
 from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
 
+from .kinds import like_state
+
 register = template.Library()
 # Reasons for which nothing is missing.
-ANSWERS = {
-    **dict.fromkeys((NO_COMMIT, NEVER_COMMITTED), gettext_lazy("no commit")),
-    **dict.fromkeys(NOTHING_WAS_WRITTEN.values(), gettext_lazy("not written")),
-    NOT_WRITTEN_AS_IT_STANDS: gettext_lazy("as planned"),
+ANSWERS: dict[str | None, Promise] = {
+    RowReason.NO_COMMIT: gettext_lazy("no commit"),
+    RowReason.NOTHING_COMMITTED: gettext_lazy("no commit"),
+    RowReason.NOT_WRITTEN_YET: gettext_lazy("not written"),
+    RowReason.ENDED_BEFORE: gettext_lazy("not written"),
+    RowReason.AT_TARGET: gettext_lazy("as planned"),
 }
 
 
 @register.simple_tag
 def reset_status(status: str) -> SafeString:
-    return _shaped(STATUS_LIKE[ResetStatus(status)], str(STATUSES[status]))
+    return like_state(STATUS_LIKE[ResetStatus(status)], str(STATUSES[status]))
 
 
 @register.simple_tag
 def outcome(word: str) -> SafeString:
-    return _shaped(OUTCOME_LIKE[ResetOutcome(word)], word)
+    return like_state(OUTCOME_LIKE[ResetOutcome(word)], word)
 
 
 @register.simple_tag
@@ -59,8 +63,8 @@ def offset(context: template.Context, row: Any, name: str) -> SafeString:
     if value is not None:
         return format_html("{}", count(value))
     reason = row.unknown.get(name, "")
-    if reason in ANSWERS:
-        return format_html('<span class="quiet" title="{}">{}</span>', reason, ANSWERS[reason])
+    if (code := reason_code(reason)) in ANSWERS:
+        return format_html('<span class="quiet" title="{}">{}</span>', reason, ANSWERS[code])
     return unknown(context, reason, brief=True)
 
 
@@ -92,10 +96,4 @@ def total(context: template.Context, totals: ResetTotals, name: str, brief: bool
         format_html("{}", count(value))
         if brief
         else format_html('{} <span class="u">{}</span>', count(value), _("messages"))
-    )
-
-
-def _shaped(like: str, word: str) -> SafeString:
-    return format_html(
-        '<span class="state state-{}">{} <span class="word">{}</span></span>', like.lower(), state_shape(like), word
     )

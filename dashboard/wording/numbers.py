@@ -1,11 +1,19 @@
 """Numbers, times and redelivery bounds in words."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 from django.utils.dateformat import format as written
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from consumers.clusters.rows import ReadingRow
+from consumers.groups.queue_rows import QueueRow
+from consumers.groups.rows import GroupRow
+from consumers.ownership.rows import MemberRow
 from consumers.queries import texts
+from consumers.queries.declared import Number
 
 # Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
 rate = texts.rate
@@ -86,3 +94,27 @@ def difference(offset: int | None, base: int | None) -> str:
     if offset is None or base is None or offset == base:
         return ""
     return f"{'+' if offset > base else '−'}{count(abs(offset - base))}"
+
+
+# How each public field is labelled and written, as its row says. Columns, JSON and labels share one spelling.
+
+
+@dataclass(frozen=True)
+class Field:
+    label: str | Promise
+    unit: str | Promise
+    write: Callable[[float], str]
+
+
+WRITERS: dict[Number, Callable[[float], str]] = {
+    Number.COUNT: count,
+    Number.RATE: rate,
+    Number.SHARE: share,
+    Number.DURATION: duration,
+}
+FIELDS = {
+    one.name: Field(said["label"], said.get("unit", ""), WRITERS[said.get("number", Number.COUNT)])
+    for row in (ReadingRow, MemberRow, QueueRow, GroupRow)
+    for one in fields(row)
+    if "label" in (said := one.metadata)
+}

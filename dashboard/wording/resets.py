@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
+from consumers.retries.unfinished.blocked_rows import BlockedKind
 
 from .numbers import absolute, chosen, count
 
@@ -42,7 +43,7 @@ OUTCOME_LIKE = {
 }
 METHODS: dict[str, str | Promise] = {
     ResetMethod.SERVER: gettext_lazy("the broker moves it itself"),
-    ResetMethod.CLIENT: gettext_lazy("the broker tells every member to move"),
+    ResetMethod.CLIENT: gettext_lazy("the broker notifies every member"),
     ResetMethod.COMMIT: gettext_lazy("committed as the group: no member is connected"),
     ResetMethod.NOTHING: gettext_lazy("nothing to write: already at the target"),
 }
@@ -75,3 +76,34 @@ def _moment(kind: str, value: str) -> str:
     if kind == ResetKind.TIME:
         return _("first message stored at or after %(at)s") % words
     return _("past position at %(at)s") % words
+
+
+# Conditions of retries and kinds of blocked queues, as words on a page.
+
+# By the claim's own words, as REST says them.
+CONDITIONS: dict[str, str | Promise] = {
+    "retries are kept": gettext_lazy("retries are retained"),
+    "some broker takes retries": gettext_lazy("a broker accepts retries"),
+    "the group exists": gettext_lazy("the group exists"),
+    "all retry queues are read": gettext_lazy("all retry queues are consumed"),
+    "the retry topic is read": gettext_lazy("the retry topic is consumed"),
+    "the retry topic takes messages": gettext_lazy("the retry topic accepts messages"),
+    "consumption is enabled": gettext_lazy("consumption is enabled"),
+    "dead letters can be read": gettext_lazy("dead-letter messages are readable"),
+    "brokers take their messages back": gettext_lazy("brokers accept messages sent back"),
+    "name servers route messages to the brokers": gettext_lazy("name servers route messages to the brokers"),
+    "originals are stored": gettext_lazy("original messages are stored"),
+    "failed messages are retried": gettext_lazy("failed messages are retried"),
+    "no message is retried while it runs": gettext_lazy("no message is retried while it is in progress"),
+    "a message fails alone": gettext_lazy("messages fail individually"),
+    "retries do not hold a queue up": gettext_lazy("retries do not block a queue"),
+    "offsets wait for the outcome": gettext_lazy("offsets wait for the result"),
+}
+BLOCKED: dict[BlockedKind, str | Promise] = {
+    BlockedKind.ORDERLY_SUSPEND: gettext_lazy("orderly suspend"),
+    BlockedKind.LOCAL_RETRY: gettext_lazy("local retry"),
+    BlockedKind.TIMEOUT_NEAR: gettext_lazy("timeout near"),
+    BlockedKind.SLOW_MESSAGE: gettext_lazy("slow message"),
+    BlockedKind.NOT_COMMITTED: gettext_lazy("not committed"),
+    BlockedKind.UNKNOWN: gettext_lazy("cause unknown"),
+}

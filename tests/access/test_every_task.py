@@ -11,12 +11,12 @@ from django.conf import settings
 from django.contrib.auth.models import Group, User
 
 from consumers.dead_letters.exports.stream import ExportFormat, ExportWanted
-from consumers.dead_letters.inspection import LookKey
+from consumers.dead_letters.inspection import InspectionKey
 from consumers.dead_letters.queries.filters import DeadLetterFilters
-from consumers.dead_letters.tasks import export_dead_letters, look_at_message, resend
+from consumers.dead_letters.tasks import export_dead_letters, inspect_message, resend
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus, ResetStatus
 from consumers.resets.tasks import reset_apply
-from consumers.words.resends import cause_words
+from consumers.words.reasons import stored_words
 from dashboard.celery import app
 from dashboard.launch import programs
 from tests.access.rules import PAGE
@@ -153,7 +153,7 @@ def test_without_the_permission_of_who_started_it_nothing_is_sent(
     resend(str(row.pk))
     row = Resend.objects.get(pk=row.pk)
     assert (row.status, row.items.get().outcome) == (ResendStatus.FAILED, ResendOutcome.CANCELLED)
-    assert words in str(cause_words(row.error))
+    assert words in str(stored_words(row.error))
 
 
 class Chunks:
@@ -188,8 +188,8 @@ def test_a_look_gives_no_body_to_who_may_not_see_it(
 ) -> None:
     answers: list[object] = []
     monkeypatch.setattr("consumers.dead_letters.tasks.put_answer", lambda *answer: answers.extend(answer[1:]))
-    key = LookKey(User.objects.create_user("eve").pk, of_key, "token")
+    key = InspectionKey(User.objects.create_user("eve").pk, of_key, "token")
     place = {"cluster": "prod", "group": "billing", "broker": "broker-a", "queue_id": 0, "offset": 0}
-    look_at_message(str(key), place, with_content=True)
+    inspect_message(str(key), place, with_content=True)
     assert answers[0] is None
     assert "view_message_body" in str(answers[1])

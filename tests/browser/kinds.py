@@ -33,7 +33,7 @@ def _group(cluster: Cluster, name: str, lag: int | None, rule: str, state: str =
     group = a_group(cluster, name, **fields)
     queue = a_queue(cluster, f"{name}-topic")
     a_snapshot(group, queue, 0, lag or 0)
-    reason = "com.shop.RedisOffsetStore keeps its progress, not the brokers" if lag is None else None
+    reason = "com.shop.RedisOffsetStore stores its offsets, not the brokers" if lag is None else None
     a_total(group, lag, expired_messages=None if lag is None else 0, unknown_reason=reason)
     a_judged_group(
         group, state, rule=rule, detail={"lag_messages": lag, "unacked_messages": 31 if "acks" in rule else None}

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Max
 
 from consumers.models import Assignment, Cluster, ConsumerGroup, GroupState, Queue, Rebalance, Topic
+from consumers.vocabulary.reasons import RebalanceReason
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.world import ago
 
@@ -76,7 +77,7 @@ def _rollout(group: ConsumerGroup) -> None:
 def _unsampled(group: ConsumerGroup) -> None:
     nothing: dict[str, Any] = dict.fromkeys(("members_before", "client_ids_before", "settled_at", "started_after"))
     row = a_rebalance(group, ago(95), cause="unknown", evidence=[{"cause": "unknown"}], **nothing)
-    sampled = "who owned the queues before it was not sampled"
+    sampled = RebalanceReason.OWNERS_BEFORE.value
     numbers = ("queues_moved", "unowned_queue_seconds", "doubly_owned_queue_seconds", "doubly_owned_queues",
                "replayed_messages_low", "replayed_messages", "lag_before_messages")  # fmt: skip
     a_moved_topic(row, moves=[], **dict.fromkeys(numbers), unknown=dict.fromkeys(numbers, sampled))

@@ -33,7 +33,7 @@ def answered(preview: RulePreview) -> None:
         "incidents": [{"subject": BILLING, **told, "worst_value": 900.0, "unknown": {}}],
         "by_subject": [{"subject": BILLING, "fired": 1}],
         "per_day": [{"day": "2026-03-13", "fired": 0}, {"day": "2026-03-14", "fired": 1}],
-        "notes": ["What held already when the range began counts from there."],
+        "notes": ["A condition that was met before the range counts from the start of the range."],
         "unknown": {},
     }
     preview.status, preview.seconds, preview.finished_at = "done", 3.2, NOW
@@ -54,12 +54,12 @@ def test_a_rule_is_looked_at_over_the_past_and_kept(site: Site) -> None:
     page.wait_for_url("**/alerts/previews/*/")
     preview = RulePreview.objects.get()
     assert (preview.rule["threshold"], preview.until - preview.since) == (600, timedelta(days=1))
-    assert "It waits for a worker." in page.inner_text("#live")
+    assert "Waiting for a worker." in page.inner_text("#live")
     answered(preview)
     # It looks again by itself.
     page.wait_for_selector("#verdict")
     assert page.inner_text("#verdict") == "It would have fired 1 time in 1 d: 1 × billing."
-    assert "25 % of what it looks at is not known" in page.inner_text("#unknown")
+    assert "25 % of the values in the range are unknown" in page.inner_text("#unknown")
     assert page.locator(".incident-bars .fired").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(NAMELESS) == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.deliver import deliver
 from consumers.models import AlertRule, Channel, ConsumerGroup, Incident, Silence
 from tests.alert_rows import (
     a_channel,
@@ -91,7 +91,7 @@ def test_a_webhook_is_added_and_its_test_arrives(site: Site, incident: Incident,
         page.fill("#field-name", "hook")
         page.fill("#field-url", f"http://127.0.0.1:{receiver.port}/x")
         page.fill("#field-secret", "a-secret-that-signs-it")
-        page.click("text=Add it")
+        page.click("form button >> text=/^Add$/")
         page.click("#test")
         page.wait_for_selector("text=1 message waits.")
         deliver(Channel.objects.get(name="hook").pk, lambda: NOW + timedelta(seconds=1), lambda seconds: None)
@@ -113,7 +113,7 @@ def test_it_all_works_without_javascript(site: Site, incident: Incident) -> None
     page.click("#add")
     page.fill("#field-group_pattern", "inv*")
     page.fill("#field-owner", "stock")
-    page.click("button >> text=Add it")
+    page.click("form button >> text=/^Add$/")
     assert "inv*" in page.locator("#scroll-notes").inner_text()
 
 

@@ -10,7 +10,7 @@ from .files import MO, PO
 def main() -> int:
     known = po.read(PO)
     messages = extracted()
-    texts = {one.singular: one.text for one in known.values() if not one.is_fuzzy}
+    texts = {one.key: one.text for one in known.values() if not one.is_fuzzy}
     PO.write_text(po.written(messages.values(), texts))
     MO.write_bytes(mo.compiled(po.read(PO).values()))
     missing = [name for name in messages if not texts.get(name)]

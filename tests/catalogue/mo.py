@@ -21,7 +21,7 @@ def compiled(translations: Iterable[Translation]) -> bytes:
 
 
 def _key(one: Translation) -> bytes:
-    return (f"{one.singular}\0{one.plural}" if one.plural else one.singular).encode()
+    return (f"{one.key}\0{one.plural}" if one.plural else one.key).encode()
 
 
 def _places(words: list[bytes], start: int) -> tuple[list[bytes], int]:

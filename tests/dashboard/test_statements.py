@@ -12,8 +12,8 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from consumers.jobs.database_away import is_database_away
-from dashboard import statements
+from consumers.jobs.hold import is_database_away
+from dashboard import wsgi
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def web() -> Iterator[None]:
-    statements.bound_statements()
+    wsgi.bound_statements()
     yield
     connection_created.disconnect(dispatch_uid="consumerscope.statements")
 

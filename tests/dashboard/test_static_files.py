@@ -5,7 +5,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from dashboard.plotly_files import PATH
+from dashboard.figures.plotly_files import PATH
 
 ROOT = Path(__file__).resolve().parents[2]
 SHEETS = sorted((ROOT / "static/css").glob("*.css"))

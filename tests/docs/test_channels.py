@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 import time_machine
 
-from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
-from consumers.alerts.channels.kinds.apprise_services import ALLOWED
+from consumers.alerts.channels.kinds.apprise import ALLOWED
 from consumers.alerts.channels.kinds.channel_kind import ChannelKindSpec
 from consumers.alerts.channels.kinds.webhook import signature
-from consumers.alerts.channels.texts.template_words import FILTERS, TAGS
-from consumers.alerts.channels.texts.templates import rendered
+from consumers.alerts.channels.receiver import CHANNEL_KINDS
+from consumers.alerts.channels.templates import FILTERS, TAGS, rendered
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "channels.md").read_text()
 SECRET, BODY, STAMP = "canary-secret-0123456789", b'{"version": 1}', 1_773_457_200

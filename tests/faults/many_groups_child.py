@@ -43,7 +43,7 @@ def main() -> None:
     from django.test import Client
 
     from consumers.models import Cluster, ConsumerGroup, GroupWindow
-    from consumers.pipeline.upkeep import kept_for, prune_rows
+    from consumers.pipeline.upkeep import prune_rows, retentions
     from tests.bench.site_rows import fill
 
     seconds: dict[str, Taken] = {}
@@ -77,7 +77,7 @@ def main() -> None:
         seconds[path] = asked(path)
     seconds["migrate, nothing to do"] = timed(lambda: call_command("migrate", verbosity=0))
     # What falls out within ten minutes, which is how often it is done; then half of the day at once.
-    kept = kept_for()
+    kept = retentions()
     ten_minutes = now - timedelta(minutes=MINUTES - 10) + kept["windows_60"]
     seconds["ten minutes are forgotten"] = timed(lambda: prune_rows(ten_minutes, kept))
     before = GroupWindow.objects.count()

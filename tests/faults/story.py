@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from consumers.rocketmq.admin import QueueCalls
-from consumers.rocketmq.offset_writes import OffsetWrites
-from consumers.rocketmq.sends import BrokerSends, Outgoing
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.writes import BrokerSends, OffsetWrites, Outgoing
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.alerting.traffic import Traffic
 from tests.plugins.counting_consumers import CountingConsumers
@@ -24,7 +23,7 @@ from tests.plugins.java_admin import JavaAdmin
 
 Answer = TypeVar("Answer")
 # The broker that faults are made with, and the one that is left alone.
-VICTIM, SPARED = "broker-a", "broker-b"
+VICTIM, SUPPRESSED = "broker-a", "broker-b"
 BUSY, STUCK, STILL, PULSE = (f"faults-{name}" for name in ("busy", "stuck", "still", "pulse"))
 PULSE_MESSAGES = 100
 # In each of its two queues, one a broker.
@@ -60,7 +59,7 @@ class Story:
         """A hundred messages that nobody consumes."""
 
         async def send(pool: ConnectionPool) -> None:
-            sends = BrokerSends(pool, self.cluster.brokers[SPARED].address)
+            sends = BrokerSends(pool, self.cluster.brokers[SUPPRESSED].address)
             message = Outgoing(b"pulse", "", flag=0, sys_flag=0, born_ms=int(time.time() * 1000))
             for _ in range(PULSE_MESSAGES):
                 await sends.send(topic_of(PULSE), 0, message)
@@ -72,7 +71,7 @@ class Story:
         """As if all of them had been consumed."""
 
         async def commit(pool: ConnectionPool) -> None:
-            writes = OffsetWrites(pool, self.cluster.brokers[SPARED].address)
+            writes = OffsetWrites(pool, self.cluster.brokers[SUPPRESSED].address)
             await writes.commit(PULSE, topic_of(PULSE), 0, self.pulse_end)
 
         self._run(commit)
@@ -113,17 +112,17 @@ def told_story(cluster: RocketMQ, jars: Path, folder: Path) -> Iterator[Story]:
             admin.create_topic(topic_of(group), 1)
             for broker in cluster.brokers:
                 admin.send(topic_of(group), broker, 0, messages)
-        admin.create_topic(topic_of(PULSE), 1, SPARED)
+        admin.create_topic(topic_of(PULSE), 1, SUPPRESSED)
         story = Story(cluster)
         for broker in cluster.brokers:
             story.commit(STUCK, broker, 0)
             story.commit(STILL, broker, 0)
-        story.commit(PULSE, SPARED, 0)
+        story.commit(PULSE, SUPPRESSED, 0)
         # All faults take longer than RocketMQ lets a handler: its messages would come once more, as retries.
         held.start_consumer(STUCK, topic_of(STUCK), "stuck", consume="held", threads=2, timeout_minutes=24 * 60)
         busy = {"group": BUSY, "topic": topic_of(BUSY), "instance": "busy", "commit_milliseconds": 1000, "threads": 4}
         kept.enter_context(
             CountingConsumers(cluster.namesrv, jars, folder / "busy", [{**busy, "seconds": [0.0, 0.001]}])
         )
-        kept.enter_context(Traffic(admin, [topic_of(BUSY)], SPARED, 2, 4, outages=True))
+        kept.enter_context(Traffic(admin, [topic_of(BUSY)], SUPPRESSED, 2, 4, outages=True))
         yield story

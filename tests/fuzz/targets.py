@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from consumers.rocketmq import name_server
-from consumers.rocketmq.bodies import client_bodies, config_bodies, queue_bodies
+from consumers.rocketmq.bodies import client_bodies, config_bodies, offsets
 from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.bodies.offsets import (
     OffsetMemory,
@@ -19,11 +19,9 @@ from consumers.rocketmq.bodies.offsets import (
 from consumers.rocketmq.messages.bodies import decoded_body
 from consumers.rocketmq.messages.dead import dead_message
 from consumers.rocketmq.messages.stored import StoredMessage, stored_messages
-from consumers.rocketmq.wire.codes import RequestCode
-from consumers.rocketmq.wire.errors import RemoteProtocolError, refused
+from consumers.rocketmq.wire.codes import RemoteProtocolError, RequestCode, refused
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
-from consumers.stores.files.content import read_content
-from consumers.stores.files.problems import FileProblem
+from consumers.stores.files.problems import FileProblem, read_content
 from consumers.stores.files.read_file import broker_rows, broker_rows_at_once, consumer_rows, delay_rows
 from consumers.words.offset_files import finding_words
 
@@ -75,7 +73,7 @@ def _offset(command: Command) -> int:
 
 
 def _pulled(command: Command) -> object:
-    return queue_bodies.pulled(command) if command.code in queue_bodies.PULL_OUTCOMES else None
+    return offsets.pulled(command) if command.code in offsets.PULL_OUTCOMES else None
 
 
 def messages(body: bytes) -> object:
@@ -183,8 +181,8 @@ TARGETS = (
     Target("frames of requests", [encode(Command(43, 1, ext_fields={"topic": "orders"}, body=b"{}"))], frames),
     Target("consumer offsets, 43", [_43.body], consumer_offsets),
     Target("broker offsets, 208", _bodies("broker_offsets_208"), broker_offsets_table),
-    Target("topic stats, 202", _bodies("topic_stats_202", "topic_stats_empty_202"), queue_bodies.topic_queue_stats),
-    Target("reset offsets, 222", [RESET], lambda body: queue_bodies.reset_offsets(body, "orders")),
+    Target("topic stats, 202", _bodies("topic_stats_202", "topic_stats_empty_202"), offsets.topic_queue_stats),
+    Target("reset offsets, 222", [RESET], lambda body: offsets.reset_offsets(body, "orders")),
     Target("topics, 21", _bodies("topics_21"), config_bodies.topic_configs),
     Target("groups, 201", _bodies("groups_201"), config_bodies.group_configs),
     Target("broker config, 26", [CONFIG], config_bodies.broker_config),
@@ -199,7 +197,7 @@ TARGETS = (
     Target("brokers, 106", _bodies("cluster_106"), name_server._cluster_info),
     Target("route, 105", _bodies("route_105"), lambda body: name_server._route("orders", body)),
     Target("messages, 11", _bodies("pull_found_11", "pull_two_11"), messages),
-    Target("consume queue, 321", _bodies("consume_queue_321", "consume_queue_end_321"), queue_bodies.queue_entries),
+    Target("consume queue, 321", _bodies("consume_queue_321", "consume_queue_end_321"), offsets.queue_entries),
     Target("compressed bodies", [ZLIB, b"\x01" + ZLIB[1:], b"\x02" + ZLIB[1:]], compressed),
     Target("consumerOffset.json", _files("consumerOffset.json"), broker_file, (FileProblem,)),
     Target("delayOffset.json", _files("delayOffset.json"), delay_file, (FileProblem,)),

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 from tests.fuzz.frames import SEED, attempt, hanging_is_noticed, search
 from tests.fuzz.frames import Found as FoundFrames
 from tests.fuzz.growth import grows_too_fast, takes_too_much

@@ -8,7 +8,7 @@ import time_machine
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.jobs import counts
+from consumers.jobs import asking
 from consumers.models import ApiToken
 from consumers.models.site import token_digest
 from tests.world import NOW
@@ -19,7 +19,7 @@ TOKEN = "a-token-of-a-test"
 @pytest.fixture(autouse=True)
 def _nobody_has_asked() -> None:
     """Else requests of all tests that stop the clock at one time fall into one window."""
-    counts.of_this_process.cache_clear()
+    asking.of_this_process.cache_clear()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo.cluster import RocketMQ
-from dashboard.demo.java_logs import TEMPLATE
+from dashboard.demo.java import TEMPLATE
 from tests.plugins.rocketmq import jars_of
 
 # The newest that does not give the broker offsets of many topics in one call is 5.3.1; this one can be fetched.

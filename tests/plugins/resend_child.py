@@ -18,10 +18,10 @@ def prepare(namesrv: str, address: str, name: str) -> str:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from consumers.dead_letters.index.look import LookRules, look_into
+    from consumers.dead_letters.index import IndexLimits, index_groups
     from consumers.dead_letters.queries.filters import DeadLetterFilters
     from consumers.dead_letters.resend.plan import ResendRequest, Selection, plan
-    from consumers.dead_letters.resend.start import start
+    from consumers.dead_letters.resend.preview import start
     from consumers.models import Broker, Cluster, ConsumerGroup, Destination, Queue, Topic
 
     call_command("migrate", verbosity=0)
@@ -32,7 +32,7 @@ def prepare(namesrv: str, address: str, name: str) -> str:
     for kind in ("RETRY", "DLQ"):
         topic = Topic.objects.create(cluster=cluster, name=f"%{kind}%{name}", kind=kind.lower(), first_seen_at=now)
         Queue.objects.create(topic=topic, broker="broker-a", queue_id=0, readable=True, writable=True)
-    look_into(cluster, group, LookRules.of_site(), now)
+    index_groups(cluster, group, IndexLimits.of_site(), now)
     everything = Selection(filters=DeadLetterFilters())
     wish = ResendRequest(everything, Destination.GROUP, "a test", rate_per_second=500)
     ann = User.objects.create_user("ann")

@@ -23,7 +23,7 @@ def prepare(namesrv: str, brokers: str, name: str, topic: str) -> str:
     from consumers.resets.acts import apply
     from consumers.resets.planning.run import run_plan
     from consumers.resets.request import request_plan
-    from consumers.resets.wish import Wish
+    from consumers.resets.targets.values import ResetRequest
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
@@ -32,7 +32,7 @@ def prepare(namesrv: str, brokers: str, name: str, topic: str) -> str:
         Broker.objects.create(cluster=cluster, name=broker, broker_id=0, address=address, last_read_at=now)
     ConsumerGroup.objects.create(cluster=cluster, name=name, kind="user", first_seen_at=now)
     Topic.objects.create(cluster=cluster, name=topic, kind="normal", first_seen_at=now)
-    wish = Wish(ResetKind.EARLIEST, None, "a test", topics=(topic,))
+    wish = ResetRequest(ResetKind.EARLIEST, None, "a test", topics=(topic,))
     reset = request_plan("live", name, wish, asker(), now)
     run_plan(reset.pk, timezone.now)
     reset = Reset.objects.get(pk=reset.pk)
@@ -43,7 +43,7 @@ def prepare(namesrv: str, brokers: str, name: str, topic: str) -> str:
 def asker() -> Any:
     from django.contrib.auth.models import Group, User
 
-    from consumers.resets.wish import Asker
+    from consumers.resets.targets.values import Asker
 
     user, _ = User.objects.get_or_create(username="ann")
     user.groups.add(Group.objects.get(name="operator"))

@@ -18,7 +18,7 @@ SMALL = {
 def _session() -> Iterator[SparkSession]:
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
-    from consumers.pipeline.session import session
+    from consumers.pipeline.spark import session
 
     made = session("local[2]", "1g", partitions=1, extra=SMALL)
     yield made

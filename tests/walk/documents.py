@@ -75,6 +75,9 @@ NO_SUCH_THING = {
     ("brokers", "read_from"),
     ("brokers", "failing_since"),
     ("last_reading", "error"),
+    ("logs", "gone_at"),
+    ("logs", "problem"),
+    ("logs", "problem_code"),
     # Null with the numbers that it is about.
     ("exposure", "as_of"),
     # A store in memory is not written to a disk, and a broker's is no client's.

@@ -5,11 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from consumers.lake.paths import hour_folder
 from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import WINDOWS
-from consumers.lake.store import Lake
-from consumers.lake.whole_hour import rows_in_group
+from consumers.lake.store import Lake, hour_folder, rows_in_group
 from consumers.models import (
     AlertRule,
     Assignment,

@@ -28,7 +28,7 @@ from consumers.models import (
     StateChange,
 )
 from consumers.retries.volumes import VOLUMES
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.walk.world import BROKERS
 from tests.world import a_reading, ago
 

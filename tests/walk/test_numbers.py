@@ -22,7 +22,7 @@ from consumers.models import (
 from consumers.overview.queries import overview
 from consumers.retries.volumes import VOLUMES
 from consumers.urls import urlpatterns as resource_urls
-from consumers.vocabulary.unknown import NO_LAG_REASONS
+from consumers.vocabulary.states import NO_LAG_REASONS
 from tests.walk.addresses import PROD_BILLING, resources
 from tests.walk.page_text import said
 from tests.walk.test_pages import PATHS as PAGES

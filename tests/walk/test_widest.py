@@ -31,7 +31,21 @@ PAGE = "page_size=1000"
 LIST = (PAGE, "format=csv")
 # Of parameters that only narrow, nothing wide can be asked.
 NARROWING = (
-    {"broker", "by", "cause", "client_id", "cluster", "enabled", "fields", "firing", "format", "group", "health"}
+    {
+        "broker",
+        "by",
+        "cause",
+        "client_id",
+        "cluster",
+        "code",
+        "confidence",
+        "enabled",
+        "fields",
+        "firing",
+        "format",
+        "group",
+        "health",
+    }
     | {"key", "key_part", "kind", "language", "left_out", "measure", "message_id", "online", "ordering", "origin_topic"}
     | {"outcome", "owner", "queue_id", "resent", "rule", "search", "severity", "state", "status", "step", "tag"}
     | {"topic", "version", "with_lag", "bodies"}
@@ -60,11 +74,16 @@ WIDEST = {
     "group_notes": LIST,
     "group_offsets": LIST,
     "group_queues": (*LIST, f"{PAGE}&ordering=-lag_messages"),
+    "group_log_events": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
+    "group_findings": LIST,
     "group_rebalances": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
     "group_resends": LIST,
     "group_retries": (WEEK, f"{HOURS}", EVER),
     "group_subscriptions": (f"{PAGE}&{EVER}", f"format=csv&{EVER}", f"{PAGE}&from=2026-03-14T00:00:00Z"),
     "groups": (*LIST, f"{PAGE}&kind=system", f"{PAGE}&ordering=-lag_messages&search=o"),
+    "findings": LIST,
+    "group_repeats": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
+    "repeats": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
     "rebalances": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
     "resend_messages": LIST,
     "reset_queues": LIST,
@@ -76,7 +95,7 @@ WIDEST = {
 PAGE_PARAMETERS = (
     {"all", "asked", "at", "bodies", "cause", "cluster", "format", "group", "kind", "lag", "look", "message", "next"}
     | {"of_cluster", "online", "ordering", "outcome", "page", "range", "rule", "search", "severity", "state", "status"}
-    | {"topic"}
+    | {"code", "confidence", "topic"}
 )
 PAGES_WIDEST = "range=90d&all=1"
 

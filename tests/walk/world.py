@@ -7,6 +7,7 @@ lost of that knowledge: losses.py.
 from datetime import timedelta
 
 from consumers.alerts.health import note
+from consumers.findings.record import record_clusters
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from consumers.models import (
@@ -27,10 +28,14 @@ from consumers.models import (
     StateChange,
 )
 from consumers.retries.volumes import VOLUMES
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason, ReadBackEvidence, ResetAct
+from consumers.vocabulary.states import UnknownReason
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
+from tests.log_rows import a_log_event, a_log_file
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
+from tests.repeat_rows import a_part, a_repeat
 from tests.reset_rows import SEEN, a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.retry_rows import levels_wait, retries_work
 from tests.walk.addresses import PROD_BILLING
@@ -58,7 +63,7 @@ FAILING = {"consume_failed_tps": 0.9, "consume_ok_tps": 1.5, "consume_failed_mes
 
 def a_known_world(lake: Lake) -> ConsumerGroup:
     """Everything that can be known of the group `billing` on the cluster `prod` is."""
-    cluster = a_cluster(read_at=None)
+    cluster = a_cluster(read_at=None, client_logs="/logs/*/rocketmq_client.log")
     for name in BROKERS:
         a_broker(cluster, name, cluster_name="DefaultCluster")
     # Of the last hour one reading was not whole, and some were missed.
@@ -83,6 +88,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _never_committed(group, a_queue(cluster, "%RETRY%billing", 9, kind="retry"))
     _sums(group, queues[0])
     _rebalance(group)
+    a_repeat(group, ago(560), parts=[a_part(ago(560), queue_id=1)])
     _dead_letters(group)
     _reset(group)
     known_alerts(group)
@@ -90,9 +96,18 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     # A level that is not late is late by no second.
     levels_wait(group, late_seconds=300)
     _past(group, lake)
+    _logs(group)
     # As the last round of health checks left it.
+    record_clusters(ago(10))
     note(ago(10), lambda: NOW, 1)
     return group
+
+
+def _logs(group: ConsumerGroup) -> None:
+    """A log that was begun again once, with a line of each kind of trouble."""
+    file = a_log_file(group.cluster, unknown_lines=1, long_lines=1, truncations=1, skipped_bytes=512)
+    a_log_event(group, file, "queue_added")
+    a_log_event(group, file, "offset_illegal", params={"offset": 7, "next_offset": 9}, at=ago(29))
 
 
 def _rebalance(group: ConsumerGroup) -> None:
@@ -127,17 +142,24 @@ def _reset(group: ConsumerGroup) -> None:
     seen = SEEN | {"orderly": True}
     reset = a_reset(group, id=PROD_BILLING["reset"], status=ResetStatus.PARTIAL, seen=seen, **ended)
     written = {"step": ResetStep.READ_BACK, "before": 60, "before_at": ago(40), "written_at": ago(39), "answered": 40}
-    read = {"after": 41, "after_at": ago(12), "evidence": "It moved on from there.", "outcome": ResetOutcome.CONFIRMED}
+    passed = stored_reason(ReadBackEvidence.PASSED_BETWEEN, target=40, before=60)
+    read = {"after": 41, "after_at": ago(12), "evidence": passed, "outcome": ResetOutcome.CONFIRMED}
     readings = {"readings": [[ago(38).isoformat(), 40], [ago(12).isoformat(), 41]]}
     a_reset_queue(reset, 1, clipped=True, **written, **read, **readings)
     back = {"target": 70, "wanted": 70, "replayed_messages": 0, "skipped_messages": 10, "restorable": False}
     a_reset_queue(reset, 2, step=ResetStep.FAILED, error="broker-a refused: system busy", **back)
     a_reset_queue(reset, 3, method=ResetMethod.NOTHING, now_offset=40, replayed_messages=5)
-    a_queue_left_out(reset, 4)
+    a_queue_left_out(reset, 4, stored_reason(PlanReason.QUEUE_UNREADABLE, error="timed out"))
     on = {"target": 70, "wanted": 70, "replayed_messages": 0, "skipped_messages": 10}
     a_reset_queue(reset, 5, **(written | read | readings | on | {"answered": 70, "after": 71}))
-    an_event(reset)
-    an_event(reset, "Wrote 1 of 2 queues.", by_name=None, address=None, via="worker")
+    an_event(reset, stored_reason(ResetAct.APPLIED))
+    an_event(
+        reset,
+        stored_reason(ResetAct.ENDED, counts=["2 CONFIRMED", "1 failed"]),
+        by_name=None,
+        address=None,
+        via="worker",
+    )
 
 
 def _history() -> None:

@@ -12,18 +12,23 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from consumers.alerts import fields as check
-from consumers.alerts.channels.texts.render import NOBODY, sample_payload
-from consumers.alerts.fields import REQUIRED, EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.fields import (
+    REQUIRED,
+    AlertRefused,
+    EntryField,
+    Shape,
+    WrongValue,
+    checked_fields,
+    checks_of,
+    defaults_of,
+)
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
 
-from .channel_kinds import CHANNEL_KINDS
-from .channel_secrets import ChannelNotReadable, sealed, sealed_fields
-from .delivery.receiver import COLUMNS, begin_anew
 from .kinds.addresses import parsed_url
 from .kinds.channel_kind import ChannelKindSpec, SealedFields
-from .texts.render import template_context
-from .texts.templates import LONGEST_BODY, LONGEST_TITLE, checked_template
+from .receiver import CHANNEL_KINDS, COLUMNS, ChannelNotReadable, begin_anew, sealed, sealed_fields
+from .render import NOBODY, sample_payload, template_context
+from .templates import LONGEST_BODY, LONGEST_TITLE, checked_template
 
 
 def _severities(value: Any) -> list[str]:
@@ -55,7 +60,7 @@ CHANNEL_FIELDS = (
         shape=Shape.TRUTH,
         check=check.truth,
         default=True,
-        label=_("It is on"),
+        label=_("Enabled"),
         help_text="By default true",
     ),
     EntryField(
@@ -93,7 +98,7 @@ CHANNEL_FIELDS = (
         check=check.labels,
         default={},
         label=_("Labels"),
-        hint=_("team=payments, one on each line; a group must bear them all"),
+        hint=_("team=payments, one per line; a group must have all of them"),
     ),
     EntryField(name="rules", shape=Shape.IDS, check=_rules, default=[], help_text="Their ids; null: all rules"),
     EntryField(
@@ -102,7 +107,7 @@ CHANNEL_FIELDS = (
         check=checked_template(LONGEST_TITLE, _example),
         default="",
         label=_("Title"),
-        hint=_("empty: the site's own; as {{ rule.name }}, {{ count }}, {{ events.0.incident.subject.title }}"),
+        hint=_("empty: the default; for example {{ rule.name }}, {{ count }}, {{ events.0.incident.subject.title }}"),
     ),
     EntryField(
         name="body_template",
@@ -110,14 +115,14 @@ CHANNEL_FIELDS = (
         check=checked_template(LONGEST_BODY, _example),
         default="",
         label=_("Body"),
-        hint=_("empty: the site's own; as {% for event in events %}{{ event.sentence }}{% endfor %}"),
+        hint=_("empty: the default; for example {% for event in events %}{{ event.sentence }}{% endfor %}"),
     ),
     EntryField(
         name="tells_resolved",
         shape=Shape.TRUTH,
         check=check.truth,
         default=True,
-        label=_("It is told of ends too"),
+        label=_("Notify when resolved"),
         help_text="By default true",
     ),
 )

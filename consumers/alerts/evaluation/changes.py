@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from consumers.alerts.evaluation.looks import Seen
-from consumers.alerts.evaluation.machine import Step, Waits, step
+from consumers.alerts.evaluation.machine import CourseTimes, Step, step
 from consumers.alerts.evaluation.rows import (
     Explained,
     begun,
@@ -19,6 +18,8 @@ from consumers.alerts.evaluation.rows import (
 from consumers.alerts.notes import Notes
 from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
 from consumers.queries.texts import age
+
+from .rows import Seen
 
 # The parts of a rule that affect its incidents: severity, threshold and states.
 Counts = tuple[str, float | None, list[str] | None]
@@ -125,15 +126,17 @@ class Compared:
     explained: Explained
     changes: Changes = field(default_factory=Changes)
 
-    def take(self, looks: Iterable[Seen]) -> Changes:
-        for seen in looks:
+    def take(self, observations: Iterable[Seen]) -> Changes:
+        for seen in observations:
             self._take(seen)
         return self.changes
 
     def _take(self, seen: Seen) -> None:
         incident = seen.incident
         course = None if incident is None else course_of(incident)
-        after = step(course, seen.look, self._waits(seen), self.now, None if seen.place is None else seen.place.since)
+        after = step(
+            course, seen.observation, self._waits(seen), self.now, None if seen.place is None else seen.place.since
+        )
         if incident is None:
             self._begin(seen, after)
         elif after.course is None and after.ending is None:
@@ -144,9 +147,11 @@ class Compared:
             if column_values(incident) != before:
                 self.changes.changed.append(incident)
 
-    def _waits(self, seen: Seen) -> Waits:
+    def _waits(self, seen: Seen) -> CourseTimes:
         """The durations before firing and resolving; 0 where the subject is not selected: it resolves at once."""
-        return Waits(0, 0) if seen.terms is None else Waits(seen.terms.for_seconds, seen.terms.clear_seconds)
+        return (
+            CourseTimes(0, 0) if seen.terms is None else CourseTimes(seen.terms.for_seconds, seen.terms.clear_seconds)
+        )
 
     def _begin(self, seen: Seen, after: Step) -> None:
         if after.course is None or seen.place is None or seen.rule is None:

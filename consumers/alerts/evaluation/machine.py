@@ -14,7 +14,7 @@ from enum import Enum
 from consumers.models import Ending, IncidentEventKind, IncidentStatus
 
 
-class Look(Enum):
+class Observation(Enum):
     """The result of evaluating one subject under one rule."""
 
     HOLDS = "holds"
@@ -37,7 +37,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class CourseTimes:
     for_seconds: float
     clear_seconds: float
 
@@ -52,47 +52,49 @@ class Step:
 
 
 NOTHING = Step(None)
-ENDINGS = {Look.GONE: Ending.GONE, Look.UNSELECTED: Ending.RULE}
+ENDINGS = {Observation.GONE: Ending.GONE, Observation.UNSELECTED: Ending.RULE}
 
 
-def step(course: Course | None, look: Look, waits: Waits, now: datetime, since: datetime | None = None) -> Step:
+def step(
+    course: Course | None, observation: Observation, waits: CourseTimes, now: datetime, since: datetime | None = None
+) -> Step:
     """`since`: since when the condition passes, where rows say; it is used only when the incident starts."""
     if course is None:
-        if look is not Look.HOLDS:
+        if observation is not Observation.HOLDS:
             return NOTHING
         began = now if since is None else min(since, now)
         return _held(Course(IncidentStatus.PENDING, began), waits, now)
     if course.status == IncidentStatus.PENDING:
-        return _pending(course, look, waits, now)
-    return _firing(course, look, waits, now)
+        return _pending(course, observation, waits, now)
+    return _firing(course, observation, waits, now)
 
 
-def _pending(course: Course, look: Look, waits: Waits, now: datetime) -> Step:
-    if look is Look.HOLDS:
+def _pending(course: Course, observation: Observation, waits: CourseTimes, now: datetime) -> Step:
+    if observation is Observation.HOLDS:
         return _held(replace(course, unknown_since=None), waits, now)
-    if look is Look.UNKNOWN:
+    if observation is Observation.UNKNOWN:
         return Step(replace(course, unknown_since=course.unknown_since or now))
     return NOTHING
 
 
-def _held(course: Course, waits: Waits, now: datetime) -> Step:
+def _held(course: Course, waits: CourseTimes, now: datetime) -> Step:
     if now - course.started_at < timedelta(seconds=waits.for_seconds):
         return Step(course)
     return Step(replace(course, status=IncidentStatus.FIRING, fired_at=now), (IncidentEventKind.FIRING,))
 
 
-def _firing(course: Course, look: Look, waits: Waits, now: datetime) -> Step:
-    if look in ENDINGS:
-        return Step(None, (IncidentEventKind.RESOLVED,), ENDINGS[look])
-    if look is Look.UNKNOWN:
+def _firing(course: Course, observation: Observation, waits: CourseTimes, now: datetime) -> Step:
+    if observation in ENDINGS:
+        return Step(None, (IncidentEventKind.RESOLVED,), ENDINGS[observation])
+    if observation is Observation.UNKNOWN:
         if course.unknown_since is not None:
             return Step(course)
         return Step(replace(course, unknown_since=now), (IncidentEventKind.UNKNOWN,))
     known = () if course.unknown_since is None else (IncidentEventKind.KNOWN,)
     course = replace(course, unknown_since=None)
-    if look is Look.HOLDS:
+    if observation is Observation.HOLDS:
         return Step(replace(course, clearing_since=None), known)
-    if look is Look.BETWEEN:
+    if observation is Observation.BETWEEN:
         return Step(course, known)
     since = course.clearing_since or now
     if now - since < timedelta(seconds=waits.clear_seconds):

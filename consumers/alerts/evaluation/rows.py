@@ -1,17 +1,137 @@
 """Writes what an evaluation found into the rows of incidents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
 
-from consumers.alerts.evaluation.looks import Place, Seen
-from consumers.alerts.evaluation.machine import Course, Look, Step
-from consumers.alerts.notes import Said
-from consumers.alerts.rules.selection import Selection
-from consumers.alerts.rules.terms import Terms
-from consumers.alerts.subjects import Subject
+from consumers.alerts.measured import Column, Measured, Subject, Table, column_key
+from consumers.alerts.notes import NoteContent
+from consumers.alerts.rule_terms import RuleTerms, Selection, Terms, Value
 from consumers.models import AlertRule, Comparison, Ending, Incident, IncidentStatus, Silence, State, SubjectKind
+
+from .machine import Course, Observation, Step
+
+# Evaluates subjects under rules; keeps only those that pass the condition or have an open incident.
+
+# A rule's open incidents by the key of their subject.
+Open = Mapping[str, Incident]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One subject in one column."""
+
+    column: Column
+    subject: Subject
+    number: int
+    labels: Mapping[str, str]
+
+    @property
+    def value(self) -> Value:
+        return self.column.values[self.number]
+
+    @property
+    def since(self) -> datetime | None:
+        return self.column.since(self.number)
+
+    @property
+    def suppressed(self) -> str | None:
+        return self.column.suppressed(self.number)
+
+    @property
+    def evidence(self) -> str:
+        """The evidence; for a suppressed subject, the reason of the suppression."""
+        return self.suppressed or self.column.evidence(self.number)
+
+    @property
+    def reason(self) -> str:
+        return self.column.reason(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """`place` and `terms` are null where the subject does not exist any more or the rule does not select it."""
+
+    observation: Observation
+    rule: AlertRule | None
+    incident: Incident | None
+    place: Place | None = None
+    terms: Terms | None = None
+
+
+def seen(measured: Measured, rules: Sequence[AlertRule], incidents: Iterable[Incident]) -> Iterator[Seen]:
+    """`incidents`: all open incidents with their rules; `rules`: all enabled rules."""
+    opened: dict[int, dict[str, Incident]] = {rule.pk: {} for rule in rules}
+    for incident in incidents:
+        if incident.rule_id in opened:
+            opened[incident.rule_id][incident.subject_key] = incident
+        else:
+            yield Seen(Observation.UNSELECTED, incident.rule, incident)
+    places = {id(table): _places(table) for table in _tables(measured)} if any(opened.values()) else {}
+    for rule in rules:
+        yield from _under(rule, measured, opened[rule.pk], places)
+
+
+def _under(
+    rule: AlertRule, measured: Measured, opened: Open, places: Mapping[int, Mapping[str, int]]
+) -> Iterator[Seen]:
+    key_of_column, found = column_key(rule), set()
+    for table in _tables(measured, rule.topic):
+        if key_of_column not in table.columns:
+            continue
+        numbers = places.get(id(table), {})
+        open_at = {numbers[key]: incident for key, incident in opened.items() if key in numbers}
+        found |= {incident.subject_key for incident in open_at.values()}
+        yield from _in_table(rule, table, open_at)
+    for key, incident in opened.items():
+        if key not in found:
+            observation = Observation.UNSELECTED if _is_of_another_kind(rule, incident) else Observation.GONE
+            yield Seen(observation, rule, incident)
+
+
+def _in_table(rule: AlertRule, table: Table, open_at: Mapping[int, Incident]) -> Iterator[Seen]:
+    terms, selection = RuleTerms.of(rule), Selection.of(rule)
+    column = table.columns[column_key(rule)]
+    for number, value in enumerate(column.values):
+        incident = open_at.get(number)
+        if incident is None and (value is None or (not terms.overrides and not terms.own.holds(value))):
+            continue
+        place = Place(column, table.subjects[number], number, table.labels[number])
+        its = terms.terms(place.subject) if selection.takes(place.subject, place.labels) else None
+        if its is None or (incident is not None and incident.measure != rule.measure):
+            if incident is not None:
+                yield Seen(Observation.UNSELECTED, rule, incident)
+        elif incident is not None or its.holds(value):
+            yield Seen(_observation(its, place), rule, incident, place, its)
+
+
+def _observation(terms: Terms, place: Place) -> Observation:
+    if place.value is None:
+        return Observation.UNKNOWN
+    if place.suppressed is not None or terms.cleared(place.value):
+        return Observation.OVER
+    return Observation.HOLDS if terms.holds(place.value) else Observation.BETWEEN
+
+
+def _is_of_another_kind(rule: AlertRule, incident: Incident) -> bool:
+    return incident.measure != rule.measure or incident.topic_name != rule.topic
+
+
+def _tables(measured: Measured, topic: str | None = None) -> list[Table]:
+    """The tables for a rule that names `topic` ("" is none), or all tables."""
+    whole = [measured.groups, measured.brokers, measured.clusters, measured.site]
+    if topic is None:
+        return [*whole, *measured.topics.values()]
+    if topic:
+        return [measured.topics[topic]] if topic in measured.topics else []
+    return whole
+
+
+def _places(table: Table) -> dict[str, int]:
+    return {subject.key: number for number, subject in enumerate(table.subjects)}
+
 
 Explained = Mapping[str, Sequence[Subject]]
 OF_GROUPS = (SubjectKind.GROUP, SubjectKind.TOPIC)
@@ -52,7 +172,7 @@ def course_of(incident: Incident) -> Course:
     )
 
 
-def describe(incident: Incident, rule: AlertRule, terms: Terms, subject: Subject, said: Said) -> None:
+def describe(incident: Incident, rule: AlertRule, terms: Terms, subject: Subject, said: NoteContent) -> None:
     """Sets what the rule and the notes say of the incident now."""
     incident.rule_name, incident.severity = rule.name, terms.severity.value
     incident.measure, incident.comparison = rule.measure, rule.comparison
@@ -67,13 +187,13 @@ def note_seen(incident: Incident, seen: Seen, explained: Explained, now: datetim
     place = seen.place
     if place is None:
         return
-    if seen.look is Look.UNKNOWN:
+    if seen.observation is Observation.UNKNOWN:
         incident.unknown_reason = place.reason
         return
     incident.unknown_reason = None
     _note_value(incident, place)
     incident.evidence, incident.value_at = place.evidence, now
-    if seen.look is Look.HOLDS and incident.subject_kind not in OF_GROUPS:
+    if seen.observation is Observation.HOLDS and incident.subject_kind not in OF_GROUPS:
         groups = explained.get(incident.subject_key, ())
         incident.groups_count = len(groups)
         incident.group_names = [[group.cluster, group.group] for group in groups[: settings.ALERT_NAMED_IN_MESSAGE]]

@@ -11,12 +11,11 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from consumers.alerts.channels.delivery.payload import payload_of
-from consumers.alerts.channels.delivery.queue import next_number
-from consumers.alerts.channels.delivery.takes import Taking
+from consumers.alerts.channels.payload import payload_of
+from consumers.alerts.channels.queue import Taking, next_number
 from consumers.alerts.evaluation.rows import silences_at
 from consumers.alerts.measured import Measured
-from consumers.alerts.measuring import measured
+from consumers.alerts.measures.registry import measured
 from consumers.alerts.notes import Notes
 from consumers.models import (
     AlertEngine,
@@ -34,8 +33,7 @@ from consumers.models import (
 from consumers.queries.limits import CLOCKS_DIFFER
 
 from .changes import Changes, Compared
-from .looks import seen
-from .rows import WRITTEN
+from .rows import WRITTEN, seen
 
 # Which channels were notified that an incident fires, and which are still to be notified.
 
@@ -45,39 +43,39 @@ FIRING = IncidentEventKind.FIRING
 NOWHERE = Q(delivery__status=DeliveryStatus.DROPPED)
 # Deliveries given up while the receiver was unreachable. A delivery that a receiver refused is not offered again.
 IN_VAIN = Q(delivery__status=DeliveryStatus.FAILED, delivery__refusals=0)
-Told = Mapping[UUID, set[int]]  # ids of channels by the id of an incident
+NotifiedChannels = Mapping[UUID, set[int]]  # ids of channels by the id of an incident
 
 
-def told_channels(incidents: Iterable[Incident]) -> Told:
+def notified_channels(incidents: Iterable[Incident]) -> NotifiedChannels:
     """Channels that were, will be or may have been notified that each incident fires. One query."""
-    return _told(NOWHERE, event__incident__in=list(incidents))
+    return _notified(NOWHERE, event__incident__in=list(incidents))
 
 
-def left_to_tell(changes: Changes, channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
+def pending_firings(changes: Changes, channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
     """By the id of each channel: the firing events that it takes and was not notified of. One query, and few for late
     ones.
     """
     left: dict[int, list[IncidentEvent]] = {channel.pk: [] for channel in channels}
     if not changes.audible:
         return left
-    told, now = _told(NOWHERE | IN_VAIN, event__incident__status=IncidentStatus.FIRING), _fired_now(changes)
+    notified, now = _notified(NOWHERE | IN_VAIN, event__incident__status=IncidentStatus.FIRING), _fired_now(changes)
     for channel in channels:
         taking = Taking.of(channel)
-        untold = [one for one in changes.audible if channel.pk not in told[one.pk] and taking.takes(one)]
-        left[channel.pk] = [now[one.pk] for one in untold if one.pk in now]
-        left[channel.pk] += _fired_before(channel, {one.pk: one for one in untold if one.pk not in now})
+        not_notified = [one for one in changes.audible if channel.pk not in notified[one.pk] and taking.takes(one)]
+        left[channel.pk] = [now[one.pk] for one in not_notified if one.pk in now]
+        left[channel.pk] += _fired_before(channel, {one.pk: one for one in not_notified if one.pk not in now})
     return left
 
 
-def _told(not_by: Q, **of_events: Any) -> Told:
+def _notified(not_by: Q, **of_events: Any) -> NotifiedChannels:
     """`not_by`: filters the rows of DeliveryEvent whose message does not count."""
     rows = DeliveryEvent.objects.filter(~not_by, event__kind=FIRING, **of_events).values_list(
         "event__incident", "channel"
     )
-    told: dict[UUID, set[int]] = defaultdict(set)
+    notified: dict[UUID, set[int]] = defaultdict(set)
     for incident, channel in rows:
-        told[incident].add(channel)
-    return told
+        notified[incident].add(channel)
+    return notified
 
 
 def _fired_now(changes: Changes) -> dict[UUID, IncidentEvent]:
@@ -112,19 +110,19 @@ def has_lost() -> Exists:
     return Exists(_lost().filter(channel=OuterRef("pk")))
 
 
-def owed_ends(channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
+def pending_resolutions(channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
     """By the id of each of `channels`. Queries for each 500 lost messages, none without channels.
 
     A channel that was never notified of the start is not notified of the resolution.
     """
-    owed: dict[int, list[IncidentEvent]] = defaultdict(list)
+    pending: dict[int, list[IncidentEvent]] = defaultdict(list)
     rows = [row for deliveries in _lost_by(channels) for row in _ends_in(deliveries)]
     for row in rows:
-        owed[row.channel_id].append(row.event)
+        pending[row.channel_id].append(row.event)
     # A channel gets a change in one message only, and these messages reached nobody.
     for begin in range(0, len(rows), AT_ONCE):
         DeliveryEvent.objects.filter(pk__in=[row.pk for row in rows[begin : begin + AT_ONCE]]).delete()
-    return owed
+    return pending
 
 
 def _lost() -> QuerySet[Delivery]:
@@ -160,7 +158,7 @@ WAS_OFF = "The channel was switched off when it ended."
 Messages = dict[tuple[int | None, str], list[IncidentEvent]]
 
 
-def tell(changes: Changes, now: datetime) -> int:
+def notify(changes: Changes, now: datetime) -> int:
     """Writes the deliveries and returns how many. The events are already written.
 
     Each channel is notified of a firing incident as soon as it takes it, also where the incident fired earlier. It is
@@ -168,14 +166,14 @@ def tell(changes: Changes, now: datetime) -> int:
     """
     channels = list(Channel.objects.order_by("pk").prefetch_related("rules").annotate(has_lost=has_lost()))
     resolved = [event for event in changes.events if event.kind == IncidentEventKind.RESOLVED]
-    told = told_channels(event.incident for event in resolved)
-    untold = left_to_tell(changes, [channel for channel in channels if channel.enabled])
-    owed = owed_ends([one for one in channels if one.has_lost and one.enabled and one.tells_resolved])
+    notified = notified_channels(event.incident for event in resolved)
+    not_notified = pending_firings(changes, [channel for channel in channels if channel.enabled])
+    pending = pending_resolutions([one for one in channels if one.has_lost and one.enabled and one.tells_resolved])
     to_go = 0
     for channel in channels:
-        events = [*untold.get(channel.pk, ()), *owed.get(channel.pk, ())]
+        events = [*not_notified.get(channel.pk, ()), *pending.get(channel.pk, ())]
         if channel.tells_resolved:
-            events += [event for event in resolved if channel.pk in told[event.incident_id]]
+            events += [event for event in resolved if channel.pk in notified[event.incident_id]]
         written = _write(channel, _by_rule(events), now)
         to_go += written if channel.enabled else 0
     return to_go
@@ -316,7 +314,7 @@ def go_round(
         report = Report(
             now,
             evaluated=True,
-            deliveries=tell(changes, now),
+            deliveries=notify(changes, now),
             rules=len(rules),
             groups=len(found.groups.subjects),
             fired=changes.count(IncidentEventKind.FIRING),

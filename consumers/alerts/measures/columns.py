@@ -6,23 +6,20 @@ from datetime import datetime
 import numpy as np
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column, number_column
-from consumers.alerts.preview.members import member_values
-from consumers.alerts.preview.windows import Formula, Stored, summed, windowed
+from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
+from consumers.alerts.preview.windows import Formula, Stored, member_values, summed, windowed
 from consumers.groups.row import NOT_ASKED, YOUNG_LAG
-from consumers.groups.shown import NOT_READ_YET, queues_reason
+from consumers.groups.shown import NOT_READ_YET, UnknownWord, queues_reason
 from consumers.models import Comparison, Measure, SubjectKind
 from consumers.pipeline.kernel.trend import drain_seconds
 from consumers.queries.texts import age, messages
-from consumers.words.volumes import volume_words
+from consumers.words.reasons import volume_words
 
-from .measure_spec import MeasureSpec, PastSource, Unit
-from .scan import GroupScan, parsed
-from .spared import spared_waiting, spared_without_members, why_outside
+from .scan import GroupScan, parsed, suppressed_waiting, suppressed_without_members, why_outside
 from .topic_parts import TopicScan
 
 Reason = Callable[[int], str]
-NOT_TOLD = "the judged range does not tell"
+NOT_REPORTED = "the judged range does not tell"
 
 
 def lag(scan: GroupScan) -> Column:
@@ -30,7 +27,7 @@ def lag(scan: GroupScan) -> Column:
         [row.lag_messages for row in scan.rows],
         lambda place: lag_reason(scan, place),
         lambda value: gettext("%s behind") % messages(round(value)),
-        spared=lambda place: spared_waiting(scan, place),
+        suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
 
@@ -51,7 +48,7 @@ def time_lag(scan: GroupScan) -> Column:
         [row.time_lag_seconds for row in scan.rows],
         lambda place: time_lag_reason(scan, place),
         lambda value: gettext("its oldest message waits for %s") % age(value),
-        spared=lambda place: spared_waiting(scan, place),
+        suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
 
@@ -61,7 +58,7 @@ def time_lag_reason(scan: GroupScan, place: int) -> str:
     row = scan.rows[place]
     if row.lag_messages is None:
         return lag_reason(scan, place)
-    return str(YOUNG_LAG) if row.judged_since is not None else NOT_TOLD
+    return str(YOUNG_LAG) if row.judged_since is not None else NOT_REPORTED
 
 
 def judged_reason(scan: GroupScan, place: int) -> str | None:
@@ -75,7 +72,7 @@ def drain(scan: GroupScan) -> Column:
         [0.0 if row.lag_messages == 0 else row.drain_seconds for row in scan.rows],
         lambda place: _drain_reason(scan, place),
         lambda value: gettext("drains in %s") % age(value),
-        spared=lambda place: spared_waiting(scan, place),
+        suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
 
@@ -103,8 +100,8 @@ def _expired_reason(scan: GroupScan, place: int) -> str:
 
 def retry_share(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
-        untold = parsed(scan.rows[place].volumes_unknown).get("retry_share")
-        return judged_reason(scan, place) or (NOT_TOLD if untold is None else volume_words(untold))
+        unknown_reason = parsed(scan.rows[place].volumes_unknown).get("retry_share")
+        return judged_reason(scan, place) or (NOT_REPORTED if unknown_reason is None else volume_words(unknown_reason))
 
     return number_column(
         [row.retry_share for row in scan.rows],
@@ -128,7 +125,7 @@ def members(scan: GroupScan) -> Column:
             ngettext("%d member", "%d members", round(value)) % round(value) if value else gettext("no member")
         ),
         since=since,
-        spared=lambda place: spared_without_members(scan, place),
+        suppressed=lambda place: suppressed_without_members(scan, place),
     )
 
 
@@ -138,7 +135,7 @@ def lag_of_topic(of: TopicScan) -> Column:
         [part.lag_messages for part in parts],
         lambda place: parts[place].lag_reason,
         lambda value: gettext("%s behind") % messages(round(value)),
-        spared=lambda place: spared_waiting(scan, place),
+        suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
 
@@ -159,7 +156,7 @@ def time_lag_of_topic(of: TopicScan) -> Column:
         [value(place) for place in range(len(parts))],
         reason,
         lambda value: gettext("its oldest message waits for %s") % age(value),
-        spared=lambda place: spared_waiting(scan, place),
+        suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
 
@@ -198,6 +195,12 @@ MEASURES = (
         reads={SubjectKind.GROUP: drain},
         past=windowed(Formula(("lag_messages", "consume_rate", "produce_rate"), _drained)),
         is_of_waiting=True,
+        metric=Metric(
+            "drain_seconds",
+            "Until the group has caught up, at its rates; 0 where nothing waits.",
+            UnknownWord.DRAIN_UNTOLD,
+            ("is_fresh", "lag_messages"),
+        ),
     ),
     MeasureSpec(code=Measure.EXPIRED, unit=Unit.MESSAGES, reads={SubjectKind.GROUP: expired}),
     MeasureSpec(

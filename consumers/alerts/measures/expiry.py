@@ -9,19 +9,17 @@ import numpy as np
 from django.db.models import Count, Max, Q
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Column, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
+from consumers.groups.shown import UnknownWord
 from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind
 from consumers.pipeline.kernel.trend import expires_in
 from consumers.queries.texts import age
-from consumers.vocabulary.brokers import MASTER
-from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import MASTER, RuleCode
 
 from .columns import lag_reason, time_lag_reason
-from .measure_spec import MeasureSpec, Unit
-from .scan import GroupScan
-from .spared import spared_by_habit
+from .scan import GroupScan, suppressed_by_habit
 
 HOUR = 3600.0
 # Rules of the evaluation: a queue in such a state has no lag by its nature.
@@ -31,7 +29,7 @@ BrokerName = tuple[int, str]  # cluster id, name
 
 def expiry(scan: GroupScan) -> Column:
     """Two queries. For a group without lag it is its brokers' retention."""
-    kept, waits = kept_seconds(), waiting()
+    kept, waits = retention_seconds(), waiting()
     shortest = {cluster: _shortest(scan.overlay, cluster, kept) for cluster in scan.overlay.clusters}
     values: list[float | None] = []
     for row in scan.rows:
@@ -48,21 +46,21 @@ def expiry(scan: GroupScan) -> Column:
             return lag_reason(scan, place)
         if row.lag_messages and row.time_lag_seconds is None:
             return time_lag_reason(scan, place)
-        return gettext("how long a broker of it keeps messages, or how long a queue of it waits, is not known")
+        return gettext("the message retention of a broker, or the time lag of a queue, is unknown")
 
     return number_column(
         values,
         reason,
         lambda value: (
-            gettext("brokers may delete its oldest unread message in %s") % age(value)
+            gettext("the oldest unconsumed message may be deleted in %s") % age(value)
             if value
-            else gettext("brokers may delete its oldest unread message already")
+            else gettext("the oldest unconsumed message may be deleted already")
         ),
-        spared=lambda place: spared_by_habit(scan, place),
+        suppressed=lambda place: suppressed_by_habit(scan, place),
     )
 
 
-def kept_seconds() -> dict[BrokerName, float]:
+def retention_seconds() -> dict[BrokerName, float]:
     """Retention of brokers whose configuration was read. One query."""
     rows = Broker.objects.filter(broker_id=MASTER)
     found = rows.values_list("cluster_id", "name", "file_reserved_hours")
@@ -73,8 +71,8 @@ def waiting() -> dict[int, dict[str, float | None]]:
     """The longest wait of each group's queues, by broker; null where the wait of one queue on it is unknown.
     One query.
     """
-    untold = Q(time_lag_seconds=None) & ~Q(rule__in=NO_LAG_RULES)
-    rows = QueueState.objects.filter(Q(time_lag_seconds__gt=0) | untold).order_by()
+    is_unknown = Q(time_lag_seconds=None) & ~Q(rule__in=NO_LAG_RULES)
+    rows = QueueState.objects.filter(Q(time_lag_seconds__gt=0) | is_unknown).order_by()
     counted = rows.values_list("group_id", "queue__broker").annotate(
         longest=Max("time_lag_seconds"), unknown=Count("pk", filter=Q(time_lag_seconds=None))
     )
@@ -117,7 +115,7 @@ def _retention(places: Mapping[int, int], rows: np.ndarray) -> Stored:
     `shortest` is NaN where one of them does not report it. `agreed` is NaN also where they differ: windows of groups do
     not store on which broker a message waited.
     """
-    known, said = kept_seconds(), dict[int, list[float | None]]()
+    known, said = retention_seconds(), dict[int, list[float | None]]()
     for cluster, name in Broker.objects.filter(broker_id=MASTER).values_list("cluster_id", "name"):
         said.setdefault(cluster, []).append(known.get((cluster, name)))
     cluster_of = {places[group]: cluster for group, cluster in _clusters() if group in places}
@@ -138,8 +136,14 @@ MEASURES = (
         reads={SubjectKind.GROUP: expiry},
         past=windowed(Formula(("lag_messages", "time_lag_seconds"), _expires, beside=_retention)),
         note=gettext_lazy(
-            "How long brokers keep messages is as they say today; where those of a cluster differ, it is not known."
+            "Uses today's message retention of the brokers; unknown where the brokers of a cluster differ."
         ),
         is_of_waiting=True,
+        metric=Metric(
+            "expires_in_seconds",
+            "How soon brokers may delete the oldest message that the group has not consumed.",
+            UnknownWord.EXPIRY_UNTOLD,
+            ("lag_messages", "time_lag_seconds"),
+        ),
     ),
 )

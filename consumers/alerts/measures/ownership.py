@@ -8,20 +8,18 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column, number_column
-from consumers.alerts.measures.spared import silent_groups
+from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
 from consumers.groups.row import NOT_ASKED
+from consumers.groups.shown import UnknownWord
 from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
 from consumers.ownership.findings import ownership_check
-from consumers.ownership.shares.facts import COLUMNS, EVERY_MEMBER, KnownQueue
-from consumers.ownership.shares.topic_share import POP
+from consumers.ownership.group_shares import POP
+from consumers.ownership.reports import COLUMNS, EVERY_MEMBER, KnownQueue
 from consumers.ownership.troubles.evidence import CALM, ROUTE
 from consumers.queries.texts import iso
-from consumers.vocabulary.groups import BROADCASTING
+from consumers.vocabulary.states import BROADCASTING
 
-from .measure_spec import MeasureSpec, Unit
-from .scan import GroupFacts, GroupScan
-from .spared import why_nobody_holds
+from .scan import GroupScan, GroupValues, silent_groups, why_nobody_holds
 
 # Unowned and doubly owned queues of all groups at once, with the same result as the check of one group.
 # The database selects candidates; what members reported of themselves then decides.
@@ -30,14 +28,14 @@ CHUNK = 500
 Suspects = Mapping[int, Collection[int]]  # queue ids by group id
 
 
-class Found(NamedTuple):
+class OwnerCounts(NamedTuple):
     """`topics`: {topic: how many of its queues}. `unsure`: a member that has not reported what it holds, or ""."""
 
     topics: Mapping[str, int]
     unsure: str
 
 
-NOTHING_FOUND = Found({}, "")
+NO_OWNER_COUNTS = OwnerCounts({}, "")
 
 
 @dataclass
@@ -49,29 +47,29 @@ class Members:
     silent: set[str] = field(default_factory=set)
 
 
-def nobodys(groups: Collection[int], now: datetime) -> dict[int, Found]:
+def nobodys(groups: Collection[int], now: datetime) -> dict[int, OwnerCounts]:
     """Queues without an owner, of those of `groups` that have offsets of them. Retry topics are excluded."""
     held = Assignment.objects.filter(group=OuterRef("group"), queue=OuterRef("queue"), gone_by=None)
     rows = QueueSnapshot.objects.filter(~Exists(held), queue__readable=True, group__members__gt=0)
     suspects = _by_group(rows.exclude(queue__topic__kind=TopicKind.RETRY).values_list("group_id", "queue_id"), groups)
     return {
-        group: Found({} if members.silent else topics, min(members.silent, default=""))
+        group: OwnerCounts({} if members.silent else topics, min(members.silent, default=""))
         for group, members, topics in _counted(suspects, heard_of=now - ROUTE)
     }
 
 
-def held_twice(groups: Collection[int], now: datetime) -> dict[int, Found]:
+def held_twice(groups: Collection[int], now: datetime) -> dict[int, OwnerCounts]:
     """For each of `groups`: queues that several members hold, or a member that does not report what it holds.
 
     Rows of what a silent member held remain, and prove nothing.
     """
     rows = Assignment.objects.filter(gone_by=None).order_by().values_list("group_id", "queue_id")
     suspects = _by_group((one[:2] for one in rows.annotate(n=Count("pk")).filter(n__gt=1)), groups)
-    found = {group: Found({}, client_id) for group, client_id in silent_groups().items() if group in groups}
+    found = {group: OwnerCounts({}, client_id) for group, client_id in silent_groups().items() if group in groups}
     silent = _silent_holders(suspects)
     proven = {group: [one for one in queues if (group, one) not in silent] for group, queues in suspects.items()}
     for group, members, topics in _counted(proven):
-        found[group] = Found(topics, min(members.silent, default=""))
+        found[group] = OwnerCounts(topics, min(members.silent, default=""))
     return found
 
 
@@ -138,7 +136,7 @@ def _parts(wanted: Collection[int]) -> Iterator[list[int]]:
         yield ordered[start : start + CHUNK]
 
 
-Look = Callable[[Collection[int], datetime], dict[int, Found]]
+FindQueues = Callable[[Collection[int], datetime], dict[int, OwnerCounts]]
 # Where two processes of a group share a client id, only the check of expected owners tells which queues both hold.
 MOST_CHECKED = 50
 
@@ -160,10 +158,12 @@ def _said_doubly(value: float) -> str:
     return said % round(value)
 
 
-def _column(scan: GroupScan, look: Look, kind: str, topic: str | None, words: Callable[[float], str]) -> Column:
+def _column(
+    scan: GroupScan, find_queues: FindQueues, kind: str, topic: str | None, words: Callable[[float], str]
+) -> Column:
     """`topic`: only its queues are counted."""
     comparable = {row.id for place, row in enumerate(scan.rows) if _why_not(scan, place) is None}
-    found = look(comparable, scan.now) | _of_processes(comparable, kind, scan.now)
+    found = find_queues(comparable, scan.now) | _of_processes(comparable, kind, scan.now)
 
     def value(place: int) -> float | None:
         row = scan.rows[place]
@@ -171,21 +171,21 @@ def _column(scan: GroupScan, look: Look, kind: str, topic: str | None, words: Ca
             return 0.0
         if row.id not in comparable:
             return None
-        of_group = found.get(row.id, NOTHING_FOUND)
+        of_group = found.get(row.id, NO_OWNER_COUNTS)
         count = sum(of_group.topics.values()) if topic is None else of_group.topics.get(topic, 0)
         return None if not count and of_group.unsure else float(count)
 
     def reason(place: int) -> str:
-        who = found.get(scan.rows[place].id, NOTHING_FOUND).unsure
-        return _why_not(scan, place) or gettext("%s has not said which queues it holds") % who
+        who = found.get(scan.rows[place].id, NO_OWNER_COUNTS).unsure
+        return _why_not(scan, place) or gettext("%s has not reported which queues it owns") % who
 
-    def spared(place: int) -> str | None:
+    def suppressed(place: int) -> str | None:
         return str(EVERY_MEMBER) if scan.rows[place].message_model == BROADCASTING else None
 
-    return number_column([value(place) for place in range(len(scan.rows))], reason, words, spared=spared)
+    return number_column([value(place) for place in range(len(scan.rows))], reason, words, suppressed=suppressed)
 
 
-def _has_none(row: GroupFacts) -> bool:
+def _has_none(row: GroupValues) -> bool:
     """No queue can be unowned: there is no member, or every member holds all queues."""
     return row.unread_by is None and (row.members == 0 or row.message_model == BROADCASTING)
 
@@ -198,24 +198,24 @@ def _why_not(scan: GroupScan, place: int) -> str | None:
     if row.membership_at is None or row.membership_error is not None:
         return row.membership_error or str(NOT_ASKED)
     if now - row.membership_at > timedelta(seconds=scan.overlay.limits.kinds.evidence_seconds):
-        return gettext("not every broker has said since %s who is in the group") % iso(row.membership_at)
+        return gettext("not every broker has reported the group's members since %s") % iso(row.membership_at)
     if row.settled_at is None or (row.members_changed_at is not None and now - row.members_changed_at < CALM):
-        return gettext("settling: two whole readings in a row must agree on who holds what")
+        return gettext("settling: two complete scrapes in a row must agree on the owners")
     return None
 
 
-def _of_processes(groups: Collection[int], kind: str, now: datetime) -> dict[int, Found]:
+def _of_processes(groups: Collection[int], kind: str, now: datetime) -> dict[int, OwnerCounts]:
     """Groups where two processes share a client id. Some ten queries for each of these few groups."""
     rows = Client.objects.filter(gone_by=None, duplicated_since__isnull=False).order_by("group_id")
     found = [group for group in rows.values_list("group_id", flat=True).distinct() if group in groups]
     unsure = gettext("one of the processes that share an id")
-    results = {group: Found({}, unsure) for group in found[MOST_CHECKED:]}
+    results = {group: OwnerCounts({}, unsure) for group in found[MOST_CHECKED:]}
     for group in ConsumerGroup.objects.filter(pk__in=found[:MOST_CHECKED]).select_related("cluster"):
         topics: dict[str, int] = {}
         for finding in ownership_check(group, now).findings:
             for queue in getattr(finding, kind):
                 topics[queue.topic] = topics.get(queue.topic, 0) + 1
-        results[group.pk] = Found(topics, "")
+        results[group.pk] = OwnerCounts(topics, "")
     return results
 
 
@@ -224,10 +224,17 @@ MEASURES = (
         code=Measure.UNOWNED,
         unit=Unit.COUNT,
         reads={SubjectKind.GROUP: unowned, SubjectKind.TOPIC: lambda of: unowned(of.scan, of.topic)},
+        metric=Metric(
+            "unowned_queues",
+            "Queues of topics that members subscribe to, held by none of them.",
+            UnknownWord.OWNERS_UNTOLD,
+            ("members",),
+        ),
     ),
     MeasureSpec(
         code=Measure.DOUBLY_OWNED,
         unit=Unit.COUNT,
         reads={SubjectKind.GROUP: doubly_owned, SubjectKind.TOPIC: lambda of: doubly_owned(of.scan, of.topic)},
+        metric=Metric("doubly_owned_queues", "Queues that two members hold.", UnknownWord.OWNERS_UNTOLD, ("members",)),
     ),
 )

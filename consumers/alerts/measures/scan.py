@@ -7,21 +7,104 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from django.db.models import F, TextField
+from django.db.models import F, Q, TextField
 from django.db.models.functions import Cast
+from django.utils.translation import gettext
 
-from consumers.alerts.subjects import Subject
+from consumers.alerts.measured import SITE, Subject
+from consumers.findings.queries import OpenFindings, open_findings
 from consumers.groups.listing import filtered
-from consumers.groups.overlay import STATES, Overlay
+from consumers.groups.overlay import NO_BROKER, STATES, Overlay
 from consumers.groups.rows import GroupFilters
-from consumers.models import State, SubjectKind
+from consumers.models import Client, ConsumerGroup, State, SubjectKind
+from consumers.overview.queries import EVALUATION_LATE, NOT_POLLED
+from consumers.polling.flags import has_unlisted_members, offline_share
+from consumers.queries.limits import BrokerAge, ClusterAge
+from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.texts import iso
+from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode
 
-from .explained import Explainer
+# Causes of unknown groups that are not the group's own: a broker, a cluster, or the site.
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """`judged_until`: the end of the range that the newest successful pipeline run evaluated; null before the first."""
+
+    overlay: Overlay
+    judged_until: datetime | None
+
+    @cached_property
+    def findings(self) -> OpenFindings:
+        """Two queries, for all rules together."""
+        return open_findings(self.overlay.now)
+
+    @cached_property
+    def nothing_is_polled(self) -> bool:
+        """No cluster is read any more: the poll worker is the cause, not the clusters."""
+        clusters = self.overlay.clusters.values()
+        return bool(clusters) and all(self.is_late(cluster) for cluster in clusters)
+
+    @cached_property
+    def nothing_is_judged(self) -> bool:
+        since = self.overlay.limits.judged_since(self.overlay.now)
+        return self.judged_until is None or self.judged_until < since
+
+    def is_late(self, cluster: ClusterAge) -> bool:
+        at = cluster.newest_reading_at
+        return at is None or at < self.overlay.limits.read_since(self.overlay.now)
+
+    def lacks_brokers(self, cluster: ClusterAge) -> bool:
+        """The cluster's name servers listed no broker, and none is remembered."""
+        return not cluster.brokers or (
+            cluster.newest_error is not None and all(one.error == cluster.newest_error for one in cluster.brokers)
+        )
+
+    def of_cluster(self, cluster: ClusterAge) -> Subject | None:
+        """The cause for all of a cluster; None where its brokers are asked one by one."""
+        if self.is_late(cluster):
+            return SITE if self.nothing_is_polled else cluster_subject(cluster)
+        return cluster_subject(cluster) if self.lacks_brokers(cluster) else None
+
+    def of_group(self, cluster_id: int, unread_by: int) -> Subject:
+        """The cause for one group; `unread_by` as the overlay gives it."""
+        cluster = self.overlay.clusters[cluster_id]
+        whole = self.of_cluster(cluster)
+        if whole is not None or unread_by == NO_BROKER:
+            return whole or cluster_subject(cluster)
+        return broker_subject(cluster, self.overlay.brokers[unread_by])
+
+    def reason(self, cluster_id: int, unread_by: int) -> str:
+        """The reason, as a part of a sentence."""
+        cluster = self.overlay.clusters[cluster_id]
+        if self.is_late(cluster):
+            return str(NOT_POLLED)
+        if unread_by == NO_BROKER:
+            return cluster.newest_error or f"no broker of {cluster.name} is known yet"
+        broker = self.overlay.brokers[unread_by]
+        return broker.unread_reason(self.overlay.now, self.overlay.limits) or f"{broker.name} is not read"
+
+    def unjudged_reason(self, judged_at: datetime | None) -> str | None:
+        """Why an evaluation of that time does not apply now; None while it does."""
+        if judged_at is not None and judged_at >= self.overlay.limits.judged_since(self.overlay.now):
+            return None
+        if self.nothing_is_judged:
+            return str(EVALUATION_LATE)
+        return str(NOT_JUDGED_YET) if judged_at is None else f"not judged since {iso(judged_at)}"
+
+
+def cluster_subject(cluster: ClusterAge) -> Subject:
+    return Subject(SubjectKind.CLUSTER, cluster=cluster.name)
+
+
+def broker_subject(cluster: ClusterAge, broker: BrokerAge) -> Subject:
+    return Subject(SubjectKind.BROKER, cluster=cluster.name, broker=broker.name)
+
 
 CHUNK = 5000
 
 
-class GroupFacts(NamedTuple):
+class GroupValues(NamedTuple):
     """A group and its stored values; `judged_…` are null where it was never evaluated, `total_…` where it was never
     read.
 
@@ -100,7 +183,7 @@ class GroupScan:
 
     overlay: Overlay
     explainer: Explainer
-    rows: Sequence[GroupFacts]
+    rows: Sequence[GroupValues]
     subjects: Sequence[Subject]
 
     @property
@@ -132,15 +215,94 @@ class GroupScan:
 def scanned(overlay: Overlay, explainer: Explainer) -> GroupScan:
     """User groups of all clusters except inactive ones, by cluster and name. One query."""
     found = filtered(overlay, GroupFilters()).annotate(**_COLUMNS).order_by("cluster__name", "name")
-    names = [_column(name) for name in GroupFacts._fields]
-    rows = [GroupFacts._make(values) for values in found.values_list(*names).iterator(chunk_size=CHUNK)]
+    names = [_column(name) for name in GroupValues._fields]
+    rows = [GroupValues._make(values) for values in found.values_list(*names).iterator(chunk_size=CHUNK)]
     return GroupScan(overlay, explainer, rows, [_subject(row) for row in rows])
 
 
-def _subject(row: GroupFacts) -> Subject:
+def _subject(row: GroupValues) -> Subject:
     return Subject(SubjectKind.GROUP, cluster=row.cluster, group=row.name, group_id=row.id)
 
 
 def parsed(stored: str | None) -> dict[str, Any]:
     found = json.loads(stored) if stored else {}
     return found if isinstance(found, dict) else {}
+
+
+# Groups whose lag is intended: paused groups, and groups that are offline by habit.
+
+
+def suppressed_waiting(scan: GroupScan, place: int) -> str | None:
+    """Why the group's lag is suppressed; None where it is not."""
+    row = scan.rows[place]
+    if row.consume_enable is False:
+        return gettext("paused by configuration: consumeEnable is false")
+    return suppressed_by_habit(scan, place)
+
+
+def suppressed_by_habit(scan: GroupScan, place: int) -> str | None:
+    """Suppressed only within the longest usual wait, and only while no message expires within a day: as it was
+    evaluated.
+    """
+    row = scan.rows[place]
+    if row.judged_rule == RuleCode.OFFLINE_BY_HABIT and (
+        row.id in scan.overlay.live.excused or not scan.unjudged_reason(place)
+    ):
+        return gettext("offline by habit, and its time lag is within its usual maximum")
+    return None
+
+
+def suppressed_without_members(scan: GroupScan, place: int) -> str | None:
+    """Why brokers are not expected to list a member of the group."""
+    row, limits = scan.rows[place], scan.overlay.limits.kinds
+    if row.consume_enable is False:
+        return gettext("paused by configuration: consumeEnable is false")
+    if row.consume_type == PULLING:
+        return gettext("pull consumers: brokers list them only while they pull")
+    if row.message_model == BROADCASTING:
+        return gettext("broadcasting: each member consumes all queues")
+    group = _watched(row)
+    if has_unlisted_members(group, limits):
+        return gettext("active, but no broker lists a member: its members may be clients of a proxy")
+    share = offline_share(group, scan.now, limits)
+    if share is not None and share > limits.habit_offline_share:
+        words = {"share": f"{share:.0%}", "days": f"{limits.habit_days:g}"}
+        return gettext("offline by habit: without a member for %(share)s of the last %(days)s days") % words
+    return None
+
+
+def why_nobody_holds(row: GroupValues) -> str | None:
+    """Why members of the group do not report which queues and messages they hold; None where they do."""
+    if row.consume_type == POPPING:
+        return gettext("POP consumers: their queues have no owner")
+    if row.consume_type == PULLING:
+        return gettext("pull consumers: not all of them report which queues they own")
+    return None
+
+
+def why_outside(row: GroupValues) -> str | None:
+    """Why the offsets that brokers store for the group are not its progress; None where they are."""
+    if row.outside_store is None:
+        return None
+    return gettext("%s stores its offsets, not the brokers") % row.outside_store
+
+
+def _watched(row: GroupValues) -> ConsumerGroup:
+    """The group with all columns that its flags depend on; not for saving."""
+    return ConsumerGroup(
+        pk=row.id,
+        name=row.name,
+        first_seen_at=row.first_seen_at,
+        offline_since=row.offline_since,
+        moved_at=row.moved_at,
+        presence=parsed(row.presence),
+    )
+
+
+# Members that have not reported what they hold.
+
+
+def silent_groups() -> dict[int, str]:
+    """Groups with a member whose newest answer, if any, reported nothing, and that member. One query."""
+    rows = Client.objects.filter(Q(running_info_at=None) | Q(running_info_error__isnull=False), gone_by=None)
+    return dict(rows.values_list("group_id", "client_id"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, MeasureSpec, PastSource, Unit
 from consumers.alerts.preview.judged import state_values
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import UNKNOWN_RANK
@@ -17,12 +17,11 @@ from consumers.models import Comparison, Measure, State, SubjectKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
-from consumers.vocabulary.rules import RuleCode
-from consumers.words.rules import rule_words
+from consumers.vocabulary.states import RuleCode
+from consumers.words.states import rule_words
 
 from .columns import judged_reason
-from .measure_spec import MeasureSpec, PastSource, Unit
-from .scan import GroupFacts, GroupScan, parsed
+from .scan import GroupScan, GroupValues, parsed
 from .topic_parts import JudgedPart, TopicScan, worst
 
 # Up to so many groups with a jumped offset are compared with resets: more at once were not moved by people.
@@ -33,7 +32,7 @@ MOST_LOOKED_UP = 500
 
 def state(scan: GroupScan) -> Column:
     states = _States(scan)
-    return Column(states.values, states.reason, states.evidence, states.since, states.spared)
+    return Column(states.values, states.reason, states.evidence, states.since, states.suppressed)
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class _States:
         """
         return [None if row.state == State.UNKNOWN or self._is_lost(row) else row.state for row in self.scan.rows]
 
-    def _is_lost(self, row: GroupFacts) -> bool:
+    def _is_lost(self, row: GroupValues) -> bool:
         """Whether only lost offsets put the group into LOSS."""
         if row.state != State.LOSS or not row.total_lost_queues:
             return False
@@ -57,7 +56,7 @@ class _States:
     def reason(self, place: int) -> str:
         row = self.scan.rows[place]
         if self._is_lost(row):
-            return told_of_broker(row)
+            return reported_for_broker(row)
         if reason := judged_reason(self.scan, place):
             return reason
         # The evidence says that the state is unknown; the word of the state itself would repeat that.
@@ -86,7 +85,7 @@ class _States:
             return shown.since
         return row.judged_since if row.judged_state == row.state else None
 
-    def spared(self, place: int) -> str | None:
+    def suppressed(self, place: int) -> str | None:
         """Suppressed where Consumerscope reset the offset."""
         row = self.scan.rows[place]
         if row.judged_rule not in RULES or row.judged_state != row.state:
@@ -107,7 +106,7 @@ class _States:
         where = _queue(self.scan.detail(place))
         return None if where is None else Jump(row.id, *where, row.judged_rule, row.judged_since, row.judged_at)
 
-    def _looked_up_of(self, row: GroupFacts) -> StateReport | None:
+    def _looked_up_of(self, row: GroupValues) -> StateReport | None:
         """Groups whose shown state is not simply the evaluated one."""
         return self._looked_up.get(row.id) if _is_looked_up(row) else None
 
@@ -119,17 +118,17 @@ class _States:
         return {one.group.pk: one.verdict for one in shown}
 
 
-def told_of_broker(row: GroupFacts) -> str:
+def reported_for_broker(row: GroupValues) -> str:
     lost = row.total_lost_queues or 0
     words = ngettext(
-        "the offset of %d queue is lost: that is told of its broker",
-        "the offsets of %d queues are lost: that is told of their broker",
+        "%d queue with a lost offset: reported for its broker",
+        "%d queues with a lost offset: reported for their broker",
         lost,
     )
     return words % lost
 
 
-def _is_looked_up(row: GroupFacts) -> bool:
+def _is_looked_up(row: GroupValues) -> bool:
     """The state may come from a queue on a broker that still answers, or from rows alone while evaluations are late."""
     return (row.unread_by is not None and row.rank < UNKNOWN_RANK) or row.state not in (row.judged_state, State.UNKNOWN)
 

@@ -7,20 +7,18 @@ from itertools import pairwise
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Column, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Unit, number_column
 from consumers.alerts.preview.values import Grid, Values
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
 from consumers.models import Measure, PipelineRun, Reading, State, SubjectKind
 from consumers.queries.texts import age
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.states import UnknownReason
+from consumers.words.states import reason_words
 
 from .columns import lag_reason
-from .measure_spec import MeasureSpec, Unit
-from .scan import GroupScan
-from .spared import why_outside
-from .state import state, told_of_broker
+from .scan import GroupScan, why_outside
+from .state import reported_for_broker, state
 
 # When the last cause outside the groups of a cluster ended: from then on, unknown values are the group's own matter.
 # Values that were not read, or not evaluated, are evaluated again some readings later. A group stays UNKNOWN for a
@@ -117,14 +115,14 @@ def unknown(scan: GroupScan) -> Column:
         """What is unknown, for how long, and why."""
         row, seconds = scan.rows[place], values[place]
         if seconds is None or since[place] is None:
-            return gettext("its state and its lag are known")
+            return gettext("state and lag are known")
         why = states.reason(place) if row.state == State.UNKNOWN else lag_reason(scan, place)
-        what = gettext("its state") if row.state == State.UNKNOWN else gettext("its lag")
-        return gettext("%(what)s is not known for %(age)s: %(why)s") % {"what": what, "age": age(seconds), "why": why}
+        what = gettext("state") if row.state == State.UNKNOWN else gettext("lag")
+        return gettext("%(what)s unknown for %(age)s: %(why)s") % {"what": what, "age": age(seconds), "why": why}
 
     values = [value(place) for place in range(len(scan.rows))]
     column = number_column(values, lambda place: explained(scan, place) or "", age)
-    return Column(values, column.reason, evidence, since.__getitem__, lambda place: _spared(scan, place))
+    return Column(values, column.reason, evidence, since.__getitem__, lambda place: _suppressed(scan, place))
 
 
 def explained(scan: GroupScan, place: int) -> str | None:
@@ -132,7 +130,7 @@ def explained(scan: GroupScan, place: int) -> str | None:
     if reason := scan.unread_reason(place):
         return reason
     if scan.rows[place].total_lost_queues:
-        return told_of_broker(scan.rows[place])
+        return reported_for_broker(scan.rows[place])
     # The others keep their last state.
     is_unknown = scan.explainer.nothing_is_judged and scan.rows[place].state == State.UNKNOWN
     return scan.unjudged_reason(place) if is_unknown else None
@@ -153,7 +151,7 @@ def _since(scan: GroupScan, place: int, again: Mapping[int, datetime]) -> dateti
     return min(times, default=None)
 
 
-def _spared(scan: GroupScan, place: int) -> str | None:
+def _suppressed(scan: GroupScan, place: int) -> str | None:
     row = scan.rows[place]
     if (outside := why_outside(row)) is not None:
         return outside
@@ -200,6 +198,6 @@ MEASURES = (
         past=windowed(
             Formula(("lag_messages", "unknown_reason"), _lag_code, code_of=_reason_code, values=_unknown_for)
         ),
-        note=gettext_lazy("Only the lag of groups is looked at, not their state."),
+        note=gettext_lazy("Covers the lag of groups only, not their state."),
     ),
 )

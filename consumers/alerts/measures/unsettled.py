@@ -4,17 +4,17 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from consumers.alerts.measured import Column, number_column
-from consumers.alerts.preview.members import unsettled_values
+from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
+from consumers.alerts.preview.windows import unsettled_values
 from consumers.groups.row import NOT_ASKED
+from consumers.groups.shown import UnknownWord
 from consumers.models import Measure, Rebalance, SubjectKind
 from consumers.overview.queries import EVALUATION_LATE
 from consumers.queries.texts import age
-from consumers.rebalances.unsettled import Unsettled
-from consumers.rebalances.unsettled import unsettled as unsettled_groups
+from consumers.rebalances.flapping import Unsettled
+from consumers.rebalances.flapping import unsettled as unsettled_groups
 
 from .columns import judged_reason
-from .measure_spec import MeasureSpec, PastSource, Unit
 from .scan import GroupScan
 
 
@@ -27,33 +27,33 @@ def unsettled(scan: GroupScan) -> Column:
         return found.get(scan.rows[place].id)
 
     def value(place: int) -> float | None:
-        if _why_untold(scan, place) is not None:
+        if _why_unknown(scan, place) is not None:
             return None
         one = of(place)
         return 0.0 if one is None else one.seconds
 
     def reason(place: int) -> str:
         one = of(place)
-        return _why_untold(scan, place) or ("" if one is None else one.reason)
+        return _why_unknown(scan, place) or ("" if one is None else one.reason)
 
     def words(seconds: float) -> str:
         if not seconds:
-            return gettext("its members do not change")
-        return gettext("its members have been changing for %s without coming to rest") % age(seconds)
+            return gettext("the members are stable")
+        return gettext("the members have been changing for %s") % age(seconds)
 
     def since(place: int) -> datetime | None:
         one = of(place)
         return one.since if one is not None and values[place] else None
 
-    def spared(place: int) -> str | None:
+    def suppressed(place: int) -> str | None:
         one = of(place)
-        return gettext("a rollout: each member starts anew, once") if one is not None and one.is_rollout else None
+        return gettext("rollout: each member restarts once") if one is not None and one.is_rollout else None
 
     values = [value(place) for place in range(len(scan.rows))]
-    return number_column(values, reason, words, since=since, spared=spared)
+    return number_column(values, reason, words, since=since, suppressed=suppressed)
 
 
-def _why_untold(scan: GroupScan, place: int) -> str | None:
+def _why_unknown(scan: GroupScan, place: int) -> str | None:
     if reason := judged_reason(scan, place):
         return reason
     if scan.explainer.nothing_is_judged:
@@ -71,5 +71,11 @@ MEASURES = (
             table="readings", read=lambda scan: unsettled_values(scan.groups, scan.grid, scan.judged_moments)
         ),
         knows_exclusions=True,
+        metric=Metric(
+            "unsettled_seconds",
+            "How long members have been changing without coming to rest; 0 where they have.",
+            UnknownWord.UNSETTLED_UNTOLD,
+            ("is_fresh", "members"),
+        ),
     ),
 )

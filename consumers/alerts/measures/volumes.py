@@ -5,16 +5,17 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Sum
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.judged import rebalance_values
 from consumers.alerts.preview.windows import Formula, summed, windowed
+from consumers.groups.row import NOT_ASKED
+from consumers.groups.shown import UnknownWord
 from consumers.models import GroupWindow, Measure, SubjectKind
 from consumers.pipeline.slices import floor
 from consumers.queries.texts import messages
 from consumers.rebalances.flapping import episodes_within_hour
 
 from .columns import judged_reason
-from .measure_spec import MeasureSpec, PastSource, Unit
 from .scan import GroupScan
 
 MINUTE = timedelta(minutes=1)
@@ -32,10 +33,12 @@ def dlq_inflow(scan: GroupScan) -> Column:
 
     def words(value: float) -> str:
         said = {"messages": messages(round(value)), "end": f"{end:%H:%M} UTC"}
-        return gettext("%(messages)s into its dead-letter topic in the five minutes until %(end)s") % said
+        return gettext("DLQ inflow of %(messages)s in the 5 minutes until %(end)s") % said
 
     def reason(place: int) -> str:
-        return judged_reason(scan, place) or "not every one of the last five judged minutes tells of dead letters"
+        return judged_reason(scan, place) or gettext(
+            "the DLQ inflow of the last 5 evaluated minutes is not known in full"
+        )
 
     return number_column(values, reason, words)
 
@@ -56,16 +59,14 @@ def rebalances(scan: GroupScan) -> Column:
 
     def reason(place: int) -> str:
         row = scan.rows[place]
-        return judged_reason(scan, place) or row.membership_error or "its members have not been asked for yet"
+        return judged_reason(scan, place) or row.membership_error or str(NOT_ASKED)
 
     return number_column(
         # Zero rebalances of a group that was watched is a measured zero.
         [found.get(row.id, 0) if known(place) else None for place, row in enumerate(scan.rows)],
         reason,
         lambda value: (
-            ngettext(
-                "%d episode of rebalances within an hour", "%d episodes of rebalances within an hour", round(value)
-            )
+            ngettext("%d rebalance episode within an hour", "%d rebalance episodes within an hour", round(value))
             % round(value)
         ),
     )
@@ -77,6 +78,12 @@ MEASURES = (
         unit=Unit.MESSAGES,
         reads={SubjectKind.GROUP: dlq_inflow},
         past=windowed(Formula(("into_dlq",), lambda stored, windows: summed(stored["into_dlq"], windows), seconds=300)),
+        metric=Metric(
+            "dlq_inflow_messages",
+            "Messages into the group's dead-letter topic over the last five minutes that were judged.",
+            UnknownWord.DLQ_INFLOW_UNTOLD,
+            ("is_fresh",),
+        ),
     ),
     MeasureSpec(
         code=Measure.REBALANCES,

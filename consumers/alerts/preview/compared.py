@@ -11,15 +11,15 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from consumers.alerts.measures.registry import SPECS
-from consumers.alerts.measuring import measured
-from consumers.alerts.preview.chosen import Chosen
+from consumers.alerts.measured import Subject, column_key
+from consumers.alerts.measures.registry import SPECS, measured
 from consumers.alerts.preview.judged import evaluated_moments
 from consumers.alerts.preview.values import Grid, judged_moments
-from consumers.alerts.subjects import Subject
 from consumers.models import AlertRule, Comparison, ConsumerGroup, Incident, Measure, SubjectKind
 from consumers.polling.flags import offline_share
 from consumers.queries.limits import limits
+
+from .request import Chosen
 
 LEAST_SLACK = timedelta(minutes=2)
 COMPARED = (
@@ -107,7 +107,7 @@ class Replay:
     rule: AlertRule
     grid: Grid
     unknown_share: float | None
-    left_alone: int
+    excluded: int
 
 
 def reasons(found: Evaluated, replay: Replay, now: datetime) -> list[str]:
@@ -116,28 +116,31 @@ def reasons(found: Evaluated, replay: Replay, now: datetime) -> list[str]:
         return []
     said = [*_of_the_rule(found, replay), *_of_the_range(found, replay, now)]
     return said or [
-        _("Nothing that is kept tells why: rules may not have been evaluated, or a value passed between two windows.")
+        _(
+            "The stored data does not show why: rules may not have been evaluated, or a value changed between two "
+            "windows."
+        )
     ]
 
 
 def _of_the_rule(found: Evaluated, replay: Replay) -> Iterator[str]:
     kept = found.rule
     if changed := [name for name in COMPARED if getattr(kept, name) != getattr(replay.rule, name)]:
-        yield _("It is not the rule as it is kept: %s differ.") % ", ".join(changed)
+        yield _("The preview differs from the saved rule in: %s.") % ", ".join(changed)
     if kept.changed_at > replay.grid.since:
-        yield _("The rule was changed last at %s UTC: before that it may have been another one, or none.") % (
-            f"{kept.changed_at:%Y-%m-%d %H:%M}"
-        )
+        yield _(
+            "The saved rule was last changed at %s UTC: it may have been different before, or may not have existed."
+        ) % (f"{kept.changed_at:%Y-%m-%d %H:%M}")
     if not kept.enabled:
-        yield _("The rule that is kept is switched off.")
+        yield _("The saved rule is disabled.")
 
 
 def _of_the_range(found: Evaluated, replay: Replay, now: datetime) -> Iterator[str]:
-    if count := replay.left_alone:
+    if count := replay.excluded:
         yield (
             ngettext(
-                "%d firing of the replay is of a group that the rule leaves alone.",
-                "%d firings of the replay are of groups that the rule leaves alone.",
+                "%d firing of the replay belongs to a group that the rule excludes.",
+                "%d firings of the replay belong to groups that the rule excludes.",
                 count,
             )
             % count
@@ -145,20 +148,20 @@ def _of_the_range(found: Evaluated, replay: Replay, now: datetime) -> Iterator[s
     if count := found.elsewhere:
         yield (
             ngettext(
-                "%d incident is of what is gone, or what the rule does not select today.",
-                "%d incidents are of what is gone, or what the rule does not select today.",
+                "%d incident belongs to a subject that is gone, or that the rule does not select today.",
+                "%d incidents belong to subjects that are gone, or that the rule does not select today.",
                 count,
             )
             % count
         )
     if replay.rule.measure == Measure.STATE and _was_late(replay.grid):
-        yield _("Evaluations were late for a time: what contradicted the last states then is not kept.")
+        yield _("Evaluations were late for a time: data that contradicted the last states was not stored.")
     if replay.unknown_share:
-        yield _("Not all values of that time are known.")
+        yield _("Some values in the range are unknown.")
     if replay.grid.step_seconds > 60:
-        yield _("What lasted for less than %d minutes is not seen here.") % (replay.grid.step_seconds // 60)
+        yield _("Conditions shorter than %d minutes are not visible here.") % (replay.grid.step_seconds // 60)
     if replay.grid.since < now - timedelta(days=settings.ALERT_HISTORY_DAYS):
-        yield _("Incidents are kept for %g days.") % settings.ALERT_HISTORY_DAYS
+        yield _("Incidents are retained for %g days.") % settings.ALERT_HISTORY_DAYS
 
 
 def _was_late(grid: Grid) -> bool:
@@ -172,7 +175,7 @@ def _was_late(grid: Grid) -> bool:
 NAMED_AT_ONCE = 500
 
 
-def left_alone(rule: AlertRule, found: Mapping[int, Subject], now: datetime) -> dict[int, str]:
+def excluded(rule: AlertRule, found: Mapping[int, Subject], now: datetime) -> dict[int, str]:
     """Why the rule leaves them alone, by the places of `found`; those that it does not are left out.
 
     Of what is no group the replay itself knows that, too.
@@ -192,9 +195,9 @@ def _just_now(rule: AlertRule, groups: Mapping[int, Subject], now: datetime) -> 
     asked.enabled = True
     seen = measured(now, [asked])
     table = seen.topics[rule.topic] if rule.topic else seen.groups
-    column, numbers = table.columns[Measure(rule.measure)], {one.key: at for at, one in enumerate(table.subjects)}
+    column, numbers = table.columns[column_key(rule)], {one.key: at for at, one in enumerate(table.subjects)}
     reasons = {
-        place: column.spared(numbers[subject.key]) for place, subject in groups.items() if subject.key in numbers
+        place: column.suppressed(numbers[subject.key]) for place, subject in groups.items() if subject.key in numbers
     }
     return {place: reason for place, reason in reasons.items() if reason is not None}
 
@@ -221,22 +224,27 @@ def _pieces(ids: Sequence[int]) -> list[Sequence[int]]:
 
 def notes(rule: AlertRule, grid: Grid) -> list[str]:
     spec = SPECS[Measure(rule.measure)]
-    said = [_("What held already when the range began counts from there.")]
+    said = [_("A condition that was met before the range counts from the start of the range.")]
     if grid.step_seconds > 60:
         words = {"minutes": grid.step_seconds // 60}
         said.append(
             _(
-                "So many windows were looked at that one in %(minutes)s minutes had to do: what lasted for less may be "
-                "missed. A shorter range, or fewer groups, is looked at by the minute."
+                "Uses one window in %(minutes)s minutes, because the selection is large: shorter conditions may "
+                "be missed. Choose a shorter range or fewer groups to use every minute."
             )
             % words
         )
     if rule.comparison == Comparison.IN:
-        said.append(_("What stands still counts from when it stood, any other state from when it was judged."))
+        said.append(
+            _(
+                "The state of an offset that does not move counts from its last move, any other state from "
+                "its evaluation."
+            )
+        )
     if spec.note:
         said.append(str(spec.note))
     if rule.labels or rule.overrides:
-        said.append(_("Notes and labels count as they are today."))
+        said.append(_("Uses today's notes and labels."))
     if spec.subject == SubjectKind.GROUP and not spec.knows_exclusions:
-        said.append(_("Whether a group is paused, or offline by habit, is known of today alone."))
+        said.append(_("Whether a group is paused, or offline by habit, is known for today only."))
     return said

@@ -9,14 +9,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from consumers.alerts.measured import Subject
 from consumers.alerts.preview.compared import notes
 from consumers.alerts.preview.values import DAY, MICROSECOND, Grid, moment
-from consumers.alerts.subjects import Subject
 from consumers.models import AlertRule, Incident
 from consumers.pipeline.slices import EPOCH, microseconds
 
-from .chosen import Chosen
 from .compared import Evaluated, Replay, reasons
+from .request import Chosen
 
 INCIDENTS_AT_MOST = 200
 SUBJECTS_AT_MOST = 50
@@ -28,10 +28,10 @@ Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
-class Found:
+class ReplayFindings:
     """`incidents` as `replay.replayed` gives them. `known`: how many moments of the subject at a place were known, and
     `known_on` on a day, by the number of days since 1970. `known_at`: the moments at which any was. `unknown_spans` and
-    `left_alone` (why) by place.
+    `excluded` (why) by place.
     """
 
     incidents: Sequence[Mapping[str, Any]] = ()
@@ -39,38 +39,38 @@ class Found:
     known_on: Mapping[int, int] = field(default_factory=dict)
     known_at: Collection[int] = frozenset()
     unknown_spans: Mapping[int, Sequence[Span]] = field(default_factory=dict)
-    left_alone: Mapping[int, str] = field(default_factory=dict)
+    excluded: Mapping[int, str] = field(default_factory=dict)
     evaluated: Evaluated | None = None
 
 
-def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: Found, now: datetime) -> dict[str, Any]:
-    """{fired, fired_left_alone, known_from, known_to, known_seconds, unknown_seconds, unknown_spans: [{from, to}],
+def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: ReplayFindings, now: datetime) -> dict[str, Any]:
+    """{fired, fired_excluded, known_from, known_to, known_seconds, unknown_seconds, unknown_spans: [{from, to}],
     subjects, fired_subjects, unknown_subjects, unknown_share, unknown_share_in_data, step_seconds, incidents:
-    [{subject, from, fired_at, to, worst_value, left_alone, unknown}], the newest first, left_out, by_subject:
-    [{subject, fired, left_alone, unknown_spans: [{from, to}]}], per_day: [{day, fired, fired_left_alone,
+    [{subject, from, fired_at, to, worst_value, excluded, unknown}], the newest first, left_out, by_subject:
+    [{subject, fired, excluded, unknown_spans: [{from, to}]}], per_day: [{day, fired, fired_excluded,
     unknown_share, unknown}], evaluated: {rule, fired, fired_before, only_replayed, only_evaluated, elsewhere,
     incidents: [{id, subject, fired_at, to, unknown}], left_out, reasons}, notes, unknown}.
 
     `known_from` to `unknown_spans` are of all subjects together: see data_span. `to` is null of what fires still at the
-    end; days are those of UTC. Of a subject `left_alone`, a reason, and `unknown_spans` are left out where there are
+    end; days are those of UTC. Of a subject `excluded`, a reason, and `unknown_spans` are left out where there are
     none.
     """
     newest = sorted(found.incidents, key=lambda one: (-one["fired_us"], one["place"]))
-    fired = [(moment(one["fired_us"]), one["place"] in found.left_alone) for one in newest]
-    share, left_alone = _unknown_share(chosen, grid, found.known), sum(is_alone for _at, is_alone in fired)
+    fired = [(moment(one["fired_us"]), one["place"] in found.excluded) for one in newest]
+    share, excluded = _unknown_share(chosen, grid, found.known), sum(is_alone for _at, is_alone in fired)
     known = [found.known.get(place, 0) for place in range(len(chosen.subjects))]
     in_data = unknown_share_in_data(known, chosen.first_seen, found.known_at)
     span = data_span(grid, found.known_at)
     unknown = span["unknown"]
     if share is None:
-        unknown["unknown_share"] = _("there was nothing to look at")
+        unknown["unknown_share"] = _("no subjects in the selection")
     if in_data is None:
         unknown["unknown_share_in_data"] = _("there is no data in the range")
     if found.evaluated is None:
-        unknown["evaluated"] = _("no rule of that name is kept")
+        unknown["evaluated"] = _("no saved rule has this name")
     return {
         "fired": len(newest),
-        "fired_left_alone": left_alone,
+        "fired_excluded": excluded,
         **span,
         "subjects": len(chosen.subjects),
         "fired_subjects": len({one["place"] for one in newest}),
@@ -82,7 +82,7 @@ def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: Found, now: da
         "left_out": max(0, len(newest) - INCIDENTS_AT_MOST),
         "by_subject": _by_subject(chosen, found),
         "per_day": per_day(grid, fired, chosen.first_seen, found.known_on),
-        "evaluated": found.evaluated and _evaluated(found.evaluated, Replay(rule, grid, share, left_alone), now),
+        "evaluated": found.evaluated and _evaluated(found.evaluated, Replay(rule, grid, share, excluded), now),
         "notes": notes(rule, grid),
         "unknown": unknown,
     }
@@ -157,7 +157,7 @@ def per_day(
     first_seen: Sequence[datetime | None],
     known: Mapping[int, int],
 ) -> list[dict[str, Any]]:
-    """[{day, fired, fired_left_alone, unknown_share, unknown}], every day of the range, also those on which nothing
+    """[{day, fired, fired_excluded, unknown_share, unknown}], every day of the range, also those on which nothing
     fired.
 
     `fired`: when, and whether of a group that is left alone. `known`: how many moments of any subject were known on
@@ -175,9 +175,9 @@ def per_day(
             {
                 "day": begin.date().isoformat(),
                 "fired": counted[begin.date(), False] + counted[begin.date(), True],
-                "fired_left_alone": counted[begin.date(), True],
+                "fired_excluded": counted[begin.date(), True],
                 "unknown_share": 1 - seen / there if there else None,
-                "unknown": {} if there else {"unknown_share": _("there was nothing to look at")},
+                "unknown": {} if there else {"unknown_share": _("no subjects in the selection")},
             }
         )
     return found
@@ -190,10 +190,10 @@ def _unknown_share(chosen: Chosen, grid: Grid, known: Mapping[int, int]) -> floa
     return 1 - seen / sum(there) if sum(there) else None
 
 
-def _incident(one: Mapping[str, Any], chosen: Chosen, found: Found) -> dict[str, Any]:
+def _incident(one: Mapping[str, Any], chosen: Chosen, found: ReplayFindings) -> dict[str, Any]:
     unknown = {}
     if one["resolved_us"] is None:
-        unknown["to"] = _("it fires still at the end of the range")
+        unknown["to"] = _("still firing at the end of the range")
     if one["worst_value"] is None:
         unknown["worst_value"] = _("states are compared")
     return {
@@ -202,23 +202,23 @@ def _incident(one: Mapping[str, Any], chosen: Chosen, found: Found) -> dict[str,
         "fired_at": said(moment(one["fired_us"])),
         "to": None if one["resolved_us"] is None else said(moment(one["resolved_us"])),
         "worst_value": one["worst_value"],
-        **_left_alone(one["place"], found),
+        **_excluded(one["place"], found),
         "unknown": unknown,
     }
 
 
-def _by_subject(chosen: Chosen, found: Found) -> list[dict[str, Any]]:
+def _by_subject(chosen: Chosen, found: ReplayFindings) -> list[dict[str, Any]]:
     listed = []
     for place, fired in most_fired(chosen, found.incidents)[:SUBJECTS_AT_MOST]:
-        row = {"subject": _subject(chosen.subjects[place]), "fired": fired, **_left_alone(place, found)}
+        row = {"subject": _subject(chosen.subjects[place]), "fired": fired, **_excluded(place, found)}
         if spans := found.unknown_spans.get(place):
             row["unknown_spans"] = [{"from": said(begin), "to": said(end)} for begin, end in spans]
         listed.append(row)
     return listed
 
 
-def _left_alone(place: int, found: Found) -> dict[str, str]:
-    return {"left_alone": found.left_alone[place]} if place in found.left_alone else {}
+def _excluded(place: int, found: ReplayFindings) -> dict[str, str]:
+    return {"excluded": found.excluded[place]} if place in found.excluded else {}
 
 
 def _evaluated(found: Evaluated, replay: Replay, now: datetime) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _kept(incident: Incident) -> dict[str, Any]:
         "subject": _subject(Subject.of_incident(incident)),
         "fired_at": fired and said(fired),
         "to": over and said(over),
-        "unknown": {} if over else {"to": _("it is not over")},
+        "unknown": {} if over else {"to": _("not resolved")},
     }
 
 

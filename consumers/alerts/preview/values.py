@@ -138,13 +138,12 @@ class Retention:
 
 @dataclass(frozen=True)
 class Values:
-    """`places`: of which subject each row is, in order. NaN is not known, of `since_us` not told. `is_spared`: the rule
-    excluded the subject then."""
+    """`places`: the subject of each row, in order. NaN is unknown. `is_suppressed`: the rule excluded it then."""
 
     places: np.ndarray
     value: np.ndarray
     since_us: np.ndarray | None = None
-    is_spared: np.ndarray | None = None
+    is_suppressed: np.ndarray | None = None
 
 
 def judged_moments(grid: Grid, holds_for: timedelta) -> np.ndarray:
@@ -235,11 +234,11 @@ def _sampled(
         span, column = span[is_known], column[is_known]
     cell = np.searchsorted(places, spans["place"])[span] * grid.count + column
     shape = (len(places), grid.count)
-    value, since, spared = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
+    value, since, suppressed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
     value.flat[cell] = spans["value"][span] if value_at is None else value_at(spans[span], grid.at_us[column])
     since.flat[cell] = spans["since_us"][span]
-    spared.flat[cell] = spans["is_spared"][span]
-    return Values(places, value, since, spared)
+    suppressed.flat[cell] = spans["is_spared"][span]
+    return Values(places, value, since, suppressed)
 
 
 def moments_in(from_us: np.ndarray, to_us: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]:

@@ -11,20 +11,19 @@ import numpy as np
 from django.conf import settings
 
 from consumers.alerts.measures.registry import SPECS
-from consumers.alerts.preview.compared import left_alone
+from consumers.alerts.preview.compared import excluded
 from consumers.alerts.preview.request import is_cancelled
 from consumers.alerts.preview.values import DAY_US, Grid, moment, step_for
 from consumers.lake.store import Lake
 from consumers.models import AlertRule, Comparison, Measure, PreviewStatus, RulePreview
-from consumers.pipeline.failures import sentence
-from consumers.pipeline.upkeep import kept_for
+from consumers.pipeline.runs import sentence
+from consumers.pipeline.upkeep import retentions
 from consumers.queries.limits import limits
 
-from .chosen import Chosen, chosen
 from .compared import Fired, evaluated
-from .replay import looks, replayed
-from .request import finest_seconds
-from .result import DRAWN_AT_MOST, Found, most_fired, result_of, unknown_spans
+from .judged import observations, replayed
+from .request import Chosen, chosen, finest_seconds
+from .result import DRAWN_AT_MOST, ReplayFindings, most_fired, result_of, unknown_spans
 from .values import Past, PastScan, PastSource, Retention, Values
 
 # Answers one preview: whom the rule selects, what was known of each, and what the machine makes of it.
@@ -53,7 +52,9 @@ def grid_for(
     return Grid.of(since, until, min(step, TEN_MINUTES) if rule.topic else step)
 
 
-def _found(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention: Retention, now: datetime) -> Found:
+def _found(
+    past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention: Retention, now: datetime
+) -> ReplayFindings:
     comparison = Comparison(rule.comparison)
     known: dict[int, int] = {}
     known_at = np.zeros(grid.count, np.int64)
@@ -65,13 +66,13 @@ def _found(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention:
         is_known = ~np.isnan(values.value)
         known |= zip(values.places.tolist(), is_known.sum(axis=1).tolist(), strict=True)
         known_at += is_known.sum(axis=0)
-        fired = replayed(looks(values, grid.at_us, selected.terms), comparison)
+        fired = replayed(observations(values, grid.at_us, selected.terms), comparison)
         incidents += [_incident(one) for one in fired]
         for row in np.flatnonzero(np.isin(values.places, fired["place"])):
             of_fired[int(values.places[row])] = np.packbits(is_known[row])
     drawn = [place for place, _ in most_fired(selected, incidents)[:DRAWN_AT_MOST]]
     on_days = np.bincount(grid.at_us // DAY_US, weights=known_at)
-    return Found(
+    return ReplayFindings(
         incidents=incidents,
         known=known,
         known_on={int(day): int(on_days[day]) for day in np.flatnonzero(on_days)},
@@ -80,7 +81,7 @@ def _found(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention:
             place: unknown_spans(grid, map(moment, _moments(of_fired[place], grid)), selected.first_seen[place])
             for place in drawn
         },
-        left_alone=left_alone(rule, {one["place"]: selected.subjects[one["place"]] for one in incidents}, now),
+        excluded=excluded(rule, {one["place"]: selected.subjects[one["place"]] for one in incidents}, now),
         evaluated=evaluated(rule, selected, grid, [_fired(one, selected) for one in incidents]),
     )
 
@@ -91,7 +92,7 @@ def values_of(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retenti
     scan = PastScan(selected.places_of_groups(), selected.places(), rule.topic, grid, past, retention)
     read = source.read_topic if rule.topic else source.read
     if read is None:
-        raise ValueError(f"By topic no past of {rule.measure} is stored.")
+        raise ValueError(f"{rule.measure} has no history by topic.")
     return read(scan)
 
 
@@ -155,7 +156,7 @@ def work_on(preview_id: UUID, clock: Callable[[], datetime], lake_of: Callable[[
 def _answered(preview: RulePreview, now: datetime, past: Past) -> dict[str, Any]:
     holds = limits()
     seconds = holds.judged_seconds, holds.late_seconds, holds.kinds.evidence_seconds
-    return answer(past, preview, Retention(kept_for(), *(timedelta(seconds=one) for one in seconds)), now)
+    return answer(past, preview, Retention(retentions(), *(timedelta(seconds=one) for one in seconds)), now)
 
 
 def _bound(preview_id: UUID, began: float) -> Callable[[], None]:
@@ -175,7 +176,7 @@ def _bound(preview_id: UUID, began: float) -> Callable[[], None]:
 
 
 def _failed(preview_id: UUID, now: datetime, seconds: float, error: Exception) -> None:
-    """Raises what is no matter of time, and nobody's wish."""
+    """Raises an error that is neither a timeout nor a cancellation."""
     is_late = seconds >= LIMIT_SECONDS
     _end(preview_id, now, seconds, PreviewStatus.FAILED, error=TOO_LONG if is_late else sentence(error))
     if is_cancelled(preview_id):

@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _
 from consumers.alerts.queries.rows import AttemptRow, DeliveryRow, said
 from consumers.models import Channel, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus, IncidentEvent
 from consumers.models.channels import SEVERAL, TO_GO
+from consumers.queries.declared import answered
 
 
 # What a message waits for: earlier ones of its channel that tell of one of its incidents and are to go.
-def told_before() -> QuerySet[DeliveryEvent]:
+def earlier_notifications() -> QuerySet[DeliveryEvent]:
     """Of a delivery, for an `Exists`: what it tells of incidents that one before it tells of, which is to go.
 
     Each step looks a few rows up by a key: as one join it may be begun with all that waits.
@@ -45,9 +46,7 @@ def first_before(key: UUID) -> int | None:
 # Messages that went or are to go through channels: those of a channel, or those that told of an incident.
 INCIDENTS_NAMED = 20
 
-TOLD_SHOWN = 200
-
-PLAIN = ("number", "is_test", "status", "created_at", "attempts")
+DELIVERIES_SHOWN = 200
 
 
 def channel_deliveries(
@@ -62,10 +61,10 @@ def channel_deliveries(
 
 
 def deliveries_of_incident(incident_id: UUID) -> list[DeliveryRow]:
-    """The newest first, at most TOLD_SHOWN. Three queries."""
+    """The newest first, at most DELIVERIES_SHOWN. Three queries."""
     telling = DeliveryEvent.objects.filter(event__incident=incident_id).values("delivery")
     found = Delivery.objects.filter(pk__in=telling).select_related("channel").order_by("-created_at", "-number", "pk")
-    return delivery_rows(list(found[:TOLD_SHOWN]))
+    return delivery_rows(list(found[:DELIVERIES_SHOWN]))
 
 
 def delivery_rows(deliveries: Sequence[Delivery]) -> list[DeliveryRow]:
@@ -87,7 +86,7 @@ def _before(deliveries: Sequence[Delivery]) -> dict[UUID, int]:
     waiting = [delivery.pk for delivery in deliveries if delivery.status in TO_GO and not delivery.is_test]
     if not waiting:
         return {}
-    behind = Delivery.objects.filter(Exists(told_before()), pk__in=waiting).order_by()
+    behind = Delivery.objects.filter(Exists(earlier_notifications()), pk__in=waiting).order_by()
     return {key: number for key in behind.values_list("pk", flat=True) if (number := first_before(key)) is not None}
 
 
@@ -110,8 +109,8 @@ def _tries(ids: Iterable[UUID]) -> dict[UUID, list[AttemptRow]]:
 
 
 def _attempt(attempt: DeliveryAttempt) -> AttemptRow:
-    not_seen = _("its end was not seen: it may have arrived")
-    why = {"seconds": not_seen, "ok": not_seen, "answer": not_seen if attempt.ok is None else _("nothing was answered")}
+    not_seen = _("result unknown: the message may have arrived")
+    why = {"seconds": not_seen, "ok": not_seen, "answer": not_seen if attempt.ok is None else _("no response")}
     values = {"seconds": attempt.seconds, "ok": attempt.ok, "answer": attempt.answer}
     return AttemptRow(number=attempt.number, at=attempt.at, **said(values, why))
 
@@ -120,24 +119,27 @@ def _row(
     delivery: Delivery, changes: int, incidents: list[str], tries: list[AttemptRow], before: int | None
 ) -> DeliveryRow:
     next_try_at, waits_why = _wait(delivery, before)
-    values = {"next_try_at": next_try_at, "waits_for": before, "waits_why": waits_why}
     is_to_go = delivery.status in TO_GO
     why = {
-        "next_try_at": (waits_why or _("it is being tried")) if is_to_go else _("it is not to be tried any more"),
-        "sent_at": _("it was not seen to arrive"),
-        "error": _("nothing went wrong at its newest try") if delivery.attempts else _("it was not tried yet"),
-        "waits_for": _("it waits for no other message"),
-        "waits_why": _("it is being tried") if is_to_go else _("it does not wait"),
+        "next_try_at": (waits_why or _("being sent")) if is_to_go else _("no further try"),
+        "sent_at": _("arrival not confirmed"),
+        "error": _("the last try had no error") if delivery.attempts else _("not tried yet"),
+        "waits_for": _("not waiting for another message"),
+        "waits_why": _("being sent") if is_to_go else _("not waiting"),
     }
-    return DeliveryRow(
+    return answered(
+        DeliveryRow,
+        delivery,
+        why,
         id=str(delivery.pk),
         channel=delivery.channel_id,
         channel_name=delivery.channel.name,
-        **{name: getattr(delivery, name) for name in PLAIN},
+        next_try_at=next_try_at,
+        waits_for=before,
+        waits_why=waits_why,
         changes=changes,
         incidents=incidents,
         tries=tries,
-        **said({name: values.get(name, getattr(delivery, name, None)) for name in why}, why),
     )
 
 
@@ -147,12 +149,12 @@ def _wait(delivery: Delivery, before: int | None) -> tuple[datetime | None, str 
     if delivery.status != DeliveryStatus.WAITING:
         return own, None
     if before is not None:
-        return None, _("message %s tells of one of its incidents before it, and was not taken yet") % before
+        return None, _("waiting for message %s about the same incident, which was not accepted yet") % before
     if delivery.is_test or not delivery.channel.enabled:
-        return own, _("a worker is to take it up")
+        return own, _("waiting for a worker")
     if held_until is not None and (own is None or held_until > own):
-        return held_until, _("the channel is left alone for a while: %s") % delivery.channel.failing_why
-    return own, _("it was not taken") if delivery.refusals else _("a worker is to take it up")
+        return held_until, _("the channel is paused: %s") % delivery.channel.failing_why
+    return own, _("not accepted") if delivery.refusals else _("waiting for a worker")
 
 
 # Messages that wait to be sent, and since when nothing was taken, by channel.
@@ -208,7 +210,7 @@ LATE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
-class Untold:
+class FailingChannel:
     """`why`: what became of the newest try; null where none was made, as no worker came. `messages`: so many wait."""
 
     channel: int
@@ -220,11 +222,11 @@ class Untold:
     @property
     def sentence(self) -> str:
         if self.why is None:
-            return _("no worker sends what waits: see that a worker of the queue alerts runs")
+            return _("no worker sends the messages: check that a worker for the queue alerts runs")
         return self.why
 
 
-def untold(now: datetime) -> list[Untold]:
+def failing_channels(now: datetime) -> list[FailingChannel]:
     """In order of their names, of those that are switched on. Two queries, a third where messages wait."""
     waits = waits_by_channel()
     rows = Channel.objects.filter(enabled=True).order_by("name").defer("sealed")
@@ -232,9 +234,9 @@ def untold(now: datetime) -> list[Untold]:
     return [one for one in found if one is not None]
 
 
-def _of(row: Channel, waiting: tuple[int, datetime | None], now: datetime) -> Untold | None:
+def _of(row: Channel, waiting: tuple[int, datetime | None], now: datetime) -> FailingChannel | None:
     messages, oldest = waiting
     fails = row.failing_since is not None and (row.failures >= SEVERAL or now - row.failing_since >= LATE)
     waits = oldest is not None and now - oldest >= LATE
     since = row.failing_since if fails else oldest if waits else None
-    return None if since is None else Untold(row.pk, row.name, since, messages, row.failing_why)
+    return None if since is None else FailingChannel(row.pk, row.name, since, messages, row.failing_why)

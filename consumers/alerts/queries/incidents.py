@@ -14,6 +14,7 @@ from consumers.alerts.queries.deliveries import deliveries_of_incident
 from consumers.alerts.queries.rows import GroupName, IncidentDetail, IncidentEventRow, IncidentRow, SubjectRow, said
 from consumers.alerts.queries.words import condition_words
 from consumers.models import Comparison, Incident, IncidentEvent, IncidentStatus, Severity, SubjectKind
+from consumers.queries.declared import copied
 
 # An incident as a row for people and scripts.
 # What each kind of subject has a name of.
@@ -58,7 +59,7 @@ def incident_row(incident: Incident, now: datetime) -> IncidentRow:
 def _subject(incident: Incident) -> SubjectRow:
     kind = SubjectKind(incident.subject_kind)
     names = {name: getattr(incident, f"{name}_name") for name in ("cluster", "broker", "group", "topic")}
-    reason = _("it is not of one: it is of %s") % _of(kind)
+    reason = _("not applicable: the incident is about %s") % _of(kind)
     return SubjectRow(kind=kind.value, title=_title(kind, names), **said(names, dict.fromkeys(names, reason)))
 
 
@@ -82,30 +83,28 @@ def _title(kind: SubjectKind, names: dict[str, str]) -> str:
 
 def _why(incident: Incident) -> dict[str, str]:
     is_state = incident.comparison == Comparison.IN
-    number = _("states are compared") if is_state else _("no number was known while it was open")
-    not_over = _("it is not over")
+    number = _("states are compared") if is_state else _("no value was known while the incident was open")
+    not_over = _("not resolved")
     return {
         "rule": _("the rule was removed"),
         "threshold": _("states are compared"),
         "states": _("a number is compared"),
-        "fired_at": _("it has not held for long enough")
+        "fired_at": _("pending: not met for long enough yet")
         if incident.status == IncidentStatus.PENDING
-        else _("it did not fire"),
-        "clearing_since": _("it is over") if incident.resolved_at else _("it still holds, as far as is known"),
+        else _("never fired"),
+        "clearing_since": _("resolved") if incident.resolved_at else _("the condition is still met, as far as known"),
         **dict.fromkeys(("resolved_at", "ending"), not_over),
         **dict.fromkeys(("value", "worst_value"), number),
-        "state": _("no state was known while it was open") if is_state else _("a number is compared"),
-        **dict.fromkeys(("evidence", "value_at"), _("nothing was known while it was open")),
-        "unknown_since": _("its value is known"),
-        "groups_count": _("it leaves no other groups unknown: it is of a group")
+        "state": _("no state was known while the incident was open") if is_state else _("a number is compared"),
+        **dict.fromkeys(("evidence", "value_at"), _("no data while the incident was open")),
+        "unknown_since": _("the value is known"),
+        "groups_count": _("not applicable: the incident is about one group")
         if incident.group_name
-        else _("how many groups it leaves unknown is not known"),
-        **dict.fromkeys(("owner", "runbook_url", "note"), _("no note about the group or rule gives one")),
-        **dict.fromkeys(("silence", "silenced_until"), _("no silence holds it back")),
-        **dict.fromkeys(("acknowledged_at", "acknowledged_by"), _("nobody has acknowledged it")),
-        "acknowledgement": _("nothing was said with it")
-        if incident.acknowledged_at
-        else _("nobody has acknowledged it"),
+        else _("the number of affected groups is unknown"),
+        **dict.fromkeys(("owner", "runbook_url", "note"), _("neither a note about the group nor the rule sets one")),
+        **dict.fromkeys(("silence", "silenced_until"), _("not silenced")),
+        **dict.fromkeys(("acknowledged_at", "acknowledged_by"), _("not acknowledged")),
+        "acknowledgement": _("no comment") if incident.acknowledged_at else _("not acknowledged"),
     }
 
 
@@ -202,7 +201,7 @@ def incident_detail(incident_id: UUID, now: datetime) -> IncidentDetail | None:
 
 
 def _event(event: IncidentEvent) -> IncidentEventRow:
-    unknown = {} if event.by_name else {"by": _("the evaluation of the rules saw it by itself")}
+    unknown = {} if event.by_name else {"by": _("done by the system")}
     return IncidentEventRow(event.sequence, event.at, event.kind, event.sentence, event.by_name or None, unknown)
 
 
@@ -239,20 +238,16 @@ def incident_marks(
     if group:
         found = found.filter(group_name=group)
     return [
-        IncidentMark(
+        copied(
+            IncidentMark,
+            incident,
             id=str(incident.pk),
             cluster=incident.cluster_name,
             group=incident.group_name,
             topic=incident.topic_name,
             broker=incident.broker_name,
-            rule_name=incident.rule_name,
-            measure=incident.measure,
-            severity=incident.severity,
-            status=incident.status,
             since=incident.started_at,
-            fired_at=incident.fired_at,
             until=incident.resolved_at,
-            evidence=incident.evidence,
         )
         for incident in found.order_by("-started_at", "pk")[:MARKS_SHOWN]
     ]
@@ -302,13 +297,10 @@ def _worst_first(incident: OpenIncident) -> tuple[bool, int, float]:
 
 
 def _row(incident: Incident) -> OpenIncident:
-    return OpenIncident(
+    return copied(
+        OpenIncident,
+        incident,
         id=str(incident.pk),
-        rule_name=incident.rule_name,
-        severity=incident.severity,
-        status=incident.status,
-        started_at=incident.started_at,
-        evidence=incident.evidence,
         is_acknowledged=incident.acknowledged_at is not None,
         is_silenced=incident.silence_id is not None,
     )

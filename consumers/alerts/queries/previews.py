@@ -8,9 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
-from consumers.queries.declared import answer, public
-
-from .rows import said
+from consumers.queries.declared import answer, answered, public
 
 
 @answer(
@@ -36,7 +34,7 @@ class PreviewRow:
     seconds: float | None
     result: dict[str, Any] | None = field(
         metadata=public(
-            "{fired, fired_left_alone, known_from, known_to, known_seconds, unknown_seconds, unknown_spans, subjects, "
+            "{fired, fired_excluded, known_from, known_to, known_seconds, unknown_seconds, unknown_spans, subjects, "
             "fired_subjects, unknown_subjects, unknown_share, unknown_share_in_data, step_seconds, incidents, "
             "left_out, by_subject, per_day, evaluated, notes, unknown}"
         )
@@ -49,24 +47,14 @@ def find_preview(preview_id: UUID) -> PreviewRow | None:
     preview = RulePreview.objects.select_related("by").filter(pk=preview_id).first()
     if preview is None:
         return None
-    values = {
-        "by": preview.by.get_username() if preview.by else None,
-        "ahead": _ahead(preview),
-        "started_at": preview.started_at,
-        "finished_at": preview.finished_at,
-        "cancelled_by": preview.cancelled_by_name,
-        "seconds": preview.seconds,
-        "result": preview.result,
-        "error": preview.error,
-    }
-    return PreviewRow(
+    return answered(
+        PreviewRow,
+        preview,
+        _reasons(preview),
         id=str(preview.pk),
-        status=preview.status,
-        rule=preview.rule,
-        since=preview.since,
-        until=preview.until,
-        created_at=preview.created_at,
-        **said(values, _reasons(preview)),
+        by=preview.by.get_username() if preview.by else None,
+        ahead=_ahead(preview),
+        cancelled_by=preview.cancelled_by_name,
     )
 
 
@@ -84,20 +72,20 @@ def _ahead(preview: RulePreview) -> int | None:
 
 def _reasons(preview: RulePreview) -> dict[str, str]:
     """Of each field why it is null."""
-    not_done = _("it is not done yet")
+    not_done = _("not finished")
     no_result = not_worked_on = not_done
     if preview.status == PreviewStatus.FAILED:
-        no_result, not_worked_on = preview.error or not_done, _("it was not worked on to its end")
+        no_result, not_worked_on = preview.error or not_done, _("not completed")
     elif preview.status == PreviewStatus.CANCELLED:
-        no_result = not_worked_on = _("it was cancelled")
+        no_result = not_worked_on = _("cancelled")
     is_waiting = preview.status == PreviewStatus.WAITING
     return {
-        "by": _("whoever asked has no account any more"),
-        "ahead": _("it does not wait"),
-        "started_at": _("no worker has taken it up yet") if is_waiting else _("no worker is known to have taken it up"),
+        "by": _("the account of the requester was removed"),
+        "ahead": _("not waiting"),
+        "started_at": _("no worker has started it yet") if is_waiting else _("no worker is known to have started it"),
         "finished_at": not_done,
-        "cancelled_by": _("nobody cancelled it"),
+        "cancelled_by": _("not cancelled"),
         "seconds": not_worked_on,
         "result": no_result,
-        "error": _("nothing went wrong"),
+        "error": _("no error"),
     }

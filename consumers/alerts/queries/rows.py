@@ -174,6 +174,7 @@ class RuleRow:
     comparison: str = field(metadata=public(of=Comparison))
     threshold: float | None
     states: list[str] | None = field(metadata=public(of=State))
+    findings: list[str] = field(metadata=public("Codes and severities; with `-` before a code: not this one"))
     clear_threshold: float | None
     for_seconds: float
     clear_seconds: float

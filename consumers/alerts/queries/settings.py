@@ -11,7 +11,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from consumers.alerts.queries.deliveries import delivery_rows
-from consumers.alerts.queries.rows import ChannelRow, DeliveryRow, NoteRow, RuleRow, SilenceRow, SilenceStatus, said
+from consumers.alerts.queries.rows import ChannelRow, DeliveryRow, NoteRow, RuleRow, SilenceRow, SilenceStatus
 from consumers.alerts.queries.words import rule_words, selection_words
 from consumers.models import (
     AlertRule,
@@ -26,27 +26,11 @@ from consumers.models import (
     IncidentStatus,
     Silence,
 )
-from consumers.queries.evaluation import newest_evaluation
+from consumers.queries.declared import answered
+from consumers.queries.limits import newest_evaluation
+
 
 # Rules as rows, with what fires by them.
-RULE_COLUMNS = (
-    "name",
-    "enabled",
-    "measure",
-    "comparison",
-    "for_seconds",
-    "clear_seconds",
-    "severity",
-    "labels",
-    "overrides",
-)
-
-RULE_NULLS = (
-    *("key", "threshold", "states", "clear_threshold"),
-    *("cluster", "group_pattern", "topic", "runbook_url", "note"),
-)
-
-
 def rule_list(
     now: datetime,
     *,
@@ -83,54 +67,47 @@ def _open_ones(ids: list[int]) -> dict[int, dict[str, int]]:
 def _rule_row(rule: AlertRule, counts: dict[str, int], evaluated: datetime | str) -> RuleRow:
     """`evaluated`: when all were, or why that is not known."""
     uncounted = _uncounted(rule, counts, evaluated)
-    values: dict[str, Any] = {name: getattr(rule, name) for name in RULE_NULLS}
-    values |= {
-        "firing": None if uncounted else counts.get(IncidentStatus.FIRING, 0),
-        "pending": None if uncounted else counts.get(IncidentStatus.PENDING, 0),
-        "changed_by": rule.changed_by_name,
-    }
     by_states = rule.comparison == Comparison.IN
     why = {
-        "key": _("the site did not come with it: it was made here"),
+        "key": _("not built-in"),
         "threshold": _("states are compared"),
         "states": _("a number is compared"),
-        "clear_threshold": _("states are compared") if by_states else _("it is the threshold itself"),
+        "clear_threshold": _("states are compared") if by_states else _("same as the threshold"),
         "cluster": _("all clusters"),
         "group_pattern": _("all groups"),
         "topic": _("all topics of a group together"),
-        "runbook_url": _("none is given"),
-        "note": _("nothing is said"),
+        "runbook_url": _("not set"),
+        "note": _("not set"),
         **dict.fromkeys(("firing", "pending"), uncounted),
-        "changed_by": _("nobody has changed it: the site came with it"),
+        "changed_by": _("built-in and unchanged"),
     }
-    return RuleRow(
+    return answered(
+        RuleRow,
+        rule,
+        why,
         id=rule.pk,
         is_default=rule.key is not None,
-        **{name: getattr(rule, name) for name in RULE_COLUMNS},
         sentence=rule_words(rule),
         selects=selection_words(
             cluster=rule.cluster, group_pattern=rule.group_pattern, topic=rule.topic, labels=rule.labels
         ),
-        changed_at=rule.changed_at,
-        **said(values, why),
+        firing=None if uncounted else counts.get(IncidentStatus.FIRING, 0),
+        pending=None if uncounted else counts.get(IncidentStatus.PENDING, 0),
+        changed_by=rule.changed_by_name,
     )
 
 
 def _uncounted(rule: AlertRule, counts: dict[str, int], evaluated: datetime | str) -> str:
     """Why its incidents cannot be counted; "" where they can."""
     if not rule.enabled:
-        return _("it is switched off")
+        return _("disabled")
     if isinstance(evaluated, str):
         return evaluated
-    return _("it was changed after the newest evaluation") if not counts and rule.changed_at > evaluated else ""
+    return _("changed after the last evaluation") if not counts and rule.changed_at > evaluated else ""
 
 
 # Channels as rows, without what is sealed in them.
-CHANNEL_COLUMNS = ("name", "kind", "enabled", "target", "labels", "tells_resolved", "changed_at")
-
 FAILING = ("failing_since", "failing_why", "held_until")
-
-CHANNEL_NULLS = ("cluster", "group_pattern", "title_template", "body_template", *FAILING)
 
 
 def channel_list(*, page: int = 1, page_size: int = 100) -> tuple[list[ChannelRow], int]:
@@ -160,24 +137,25 @@ def _channel_rows(channels: list[Any]) -> list[ChannelRow]:
 
 
 def _channel_row(channel: Channel, waiting: int, last: DeliveryRow | None) -> ChannelRow:
-    values: dict[str, Any] = {name: getattr(channel, name) for name in CHANNEL_NULLS}
     rules = list(channel.rules.all())
-    values |= {"last_delivery": last, "changed_by": channel.changed_by_name}
-    values |= {"severities": channel.severities or None, "rules": [rule.pk for rule in rules] or None}
     why = {
         "severities": _("all severities"),
         "rules": _("all rules"),
         "cluster": _("all clusters"),
         "group_pattern": _("all groups"),
-        **dict.fromkeys(("title_template", "body_template"), _("it is the site's own")),
-        "last_delivery": _("nothing was to go through it yet"),
-        **dict.fromkeys(FAILING[:2], _("no try has failed since one was taken, or since it was changed")),
-        "held_until": _("it is not left alone"),
-        "changed_by": _("who changed it is not known"),
+        **dict.fromkeys(("title_template", "body_template"), _("the default")),
+        "last_delivery": _("no message was queued for the channel yet"),
+        **dict.fromkeys(FAILING[:2], _("no failure since the last success or change")),
+        "held_until": _("not paused"),
+        "changed_by": _("unknown who changed it"),
     }
-    return ChannelRow(
+    return answered(
+        ChannelRow,
+        channel,
+        why,
         id=channel.pk,
-        **{name: getattr(channel, name) for name in CHANNEL_COLUMNS},
+        severities=channel.severities or None,
+        rules=[rule.pk for rule in rules] or None,
         selects=selection_words(
             cluster=channel.cluster,
             group_pattern=channel.group_pattern,
@@ -186,12 +164,12 @@ def _channel_row(channel: Channel, waiting: int, last: DeliveryRow | None) -> Ch
             severities=channel.severities,
         ),
         waiting=waiting,
-        **said(values, why),
+        last_delivery=last,
+        changed_by=channel.changed_by_name,
     )
 
 
 # Silences as rows: which hold, which will, and which are over.
-SILENCE_COLUMNS = ("labels", "starts_at", "ends_at", "reason", "created_at")
 
 
 def silence_list(
@@ -232,34 +210,29 @@ def _status(silence: Silence, now: datetime) -> SilenceStatus:
 def _silence_row(silence: Silence, incidents: int, now: datetime) -> SilenceRow:
     selected = {name: getattr(silence, name) for name in ("cluster", "group_pattern", "topic")}
     rule_name = silence.rule.name if silence.rule else ""
-    values: dict[str, Any] = {
-        **selected,
-        "rule": silence.rule_id,
-        "rule_name": rule_name,
-        "ended_by": silence.ended_by_name,
-    }
     why = {
         "cluster": _("all clusters"),
         "group_pattern": _("all groups"),
         "topic": _("all topics"),
         **dict.fromkeys(("rule", "rule_name"), _("all rules")),
-        "ended_by": _("nobody ended it early"),
+        "ended_by": _("not ended early"),
     }
-    return SilenceRow(
+    return answered(
+        SilenceRow,
+        silence,
+        why,
         id=silence.pk,
         status=_status(silence, now).value,
-        **{name: getattr(silence, name) for name in SILENCE_COLUMNS},
+        rule=silence.rule_id,
+        rule_name=rule_name,
         selects=selection_words(**selected, rule=rule_name, labels=silence.labels),
         by=silence.by_name,
         incidents=incidents,
-        **said(values, why),
+        ended_by=silence.ended_by_name,
     )
 
 
 # Notes about groups as rows, with how many groups each names.
-NOTE_COLUMNS = ("position", "group_pattern", "labels", "changed_at")
-
-NOTE_NULLS = ("cluster", "owner", "runbook_url", "note")
 
 
 def note_list(*, page: int = 1, page_size: int = 100) -> tuple[list[NoteRow], int]:
@@ -296,14 +269,10 @@ def _note_rows(notes: list[GroupNote]) -> list[NoteRow]:
 
 
 def _note_row(note: GroupNote, groups: int) -> NoteRow:
-    values: dict[str, Any] = {name: getattr(note, name) for name in NOTE_NULLS}
-    values["changed_by"] = note.changed_by_name
     why = {
         "cluster": _("all clusters"),
-        **dict.fromkeys(("owner", "runbook_url"), _("none is given")),
-        "note": _("nothing is said"),
-        "changed_by": _("who changed it is not known"),
+        **dict.fromkeys(("owner", "runbook_url"), _("not set")),
+        "note": _("not set"),
+        "changed_by": _("unknown who changed it"),
     }
-    return NoteRow(
-        id=note.pk, **{name: getattr(note, name) for name in NOTE_COLUMNS}, groups=groups, **said(values, why)
-    )
+    return answered(NoteRow, note, why, id=note.pk, groups=groups, changed_by=note.changed_by_name)

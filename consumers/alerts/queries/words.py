@@ -13,25 +13,54 @@ MEASURES = {
     Measure.STATE: gettext_lazy("state"),
     Measure.LAG: gettext_lazy("lag"),
     Measure.TIME_LAG: gettext_lazy("time lag"),
-    Measure.EXPIRY: gettext_lazy("time until messages expire"),
+    Measure.EXPIRY: gettext_lazy("time to message expiry"),
     Measure.DRAIN: gettext_lazy("time to drain"),
-    Measure.EXPIRED: gettext_lazy("messages that expired unread"),
+    Measure.EXPIRED: gettext_lazy("messages expired before consumption"),
     Measure.RETRY_SHARE: gettext_lazy("share of redeliveries"),
-    Measure.DLQ_INFLOW: gettext_lazy("dead letters within five minutes"),
-    Measure.REBALANCES: gettext_lazy("rebalance episodes within an hour"),
-    Measure.UNSETTLED: gettext_lazy("time that members have been changing"),
+    Measure.DLQ_INFLOW: gettext_lazy("DLQ inflow in 5 min"),
+    Measure.REBALANCES: gettext_lazy("rebalance episodes in 1 h"),
+    Measure.REPEATS: gettext_lazy("repeats in 1 h"),
+    Measure.REDELIVERED: gettext_lazy("messages redelivered in 1 h"),
+    Measure.UNSETTLED: gettext_lazy("time that members keep changing"),
     Measure.UNOWNED: gettext_lazy("queues without an owner"),
     Measure.DOUBLY_OWNED: gettext_lazy("queues with several owners"),
-    Measure.BLOCKED: gettext_lazy("time that a message has been held"),
+    Measure.BLOCKED: gettext_lazy("hold time of the oldest message"),
+    Measure.FINDINGS: gettext_lazy("findings"),
     Measure.MEMBERS: gettext_lazy("members"),
-    Measure.UNKNOWN: gettext_lazy("time for which a group is not known"),
+    Measure.UNKNOWN: gettext_lazy("time unknown"),
     Measure.LOST: gettext_lazy("queues with a lost offset"),
-    Measure.BROKER_UNREAD: gettext_lazy("time since a broker was read"),
-    Measure.NAME_SERVER: gettext_lazy("time since a name server answered"),
-    Measure.READING_AGE: gettext_lazy("age of the newest reading"),
-    Measure.JUDGEMENT_AGE: gettext_lazy("age of the newest judgement"),
+    Measure.BROKER_UNREAD: gettext_lazy("time since the last broker scrape"),
+    Measure.NAME_SERVER: gettext_lazy("time since the last name server response"),
+    Measure.READING_AGE: gettext_lazy("age of the last scrape"),
+    Measure.JUDGEMENT_AGE: gettext_lazy("age of the last evaluation"),
 }
-IN_MESSAGES = frozenset({Measure.LAG, Measure.EXPIRED})
+MEANINGS = {
+    Measure.STATE: gettext_lazy("The evaluated state, as the pages show it."),
+    Measure.LAG: gettext_lazy("Messages stored but not committed as consumed, including the retry topic."),
+    Measure.TIME_LAG: gettext_lazy("How long the oldest unconsumed message has been waiting."),
+    Measure.EXPIRY: gettext_lazy("The earliest time at which a broker may delete the oldest unconsumed message."),
+    Measure.DRAIN: gettext_lazy("The time until the lag is zero at the current rates."),
+    Measure.EXPIRED: gettext_lazy("Messages that the brokers deleted before the group consumed them."),
+    Measure.RETRY_SHARE: gettext_lazy("Redeliveries for each consumed message in the last hour."),
+    Measure.DLQ_INFLOW: gettext_lazy("Messages that were dead-lettered in the last 5 evaluated minutes."),
+    Measure.REBALANCES: gettext_lazy("Rebalances in the last hour; those within a minute of each other count once."),
+    Measure.REPEATS: gettext_lazy("Repeats in the last hour whose cause is proven or likely."),
+    Measure.REDELIVERED: gettext_lazy("Messages redelivered in the last hour, at least."),
+    Measure.UNSETTLED: gettext_lazy("How long the members have been changing without a minute of rest."),
+    Measure.UNOWNED: gettext_lazy("Queues that no member consumes although members are connected."),
+    Measure.DOUBLY_OWNED: gettext_lazy("Queues that two members consume at the same time."),
+    Measure.BLOCKED: gettext_lazy("How long a member has held its oldest unfinished message."),
+    Measure.FINDINGS: gettext_lazy("Open findings of the codes and severities that the rule names."),
+    Measure.MEMBERS: gettext_lazy("Clients of the group that the brokers list."),
+    Measure.UNKNOWN: gettext_lazy("How long the state or the lag has been unknown without an outside cause."),
+    Measure.FINDINGS: gettext_lazy("Open findings with the codes and severities that the rule selects."),
+    Measure.LOST: gettext_lazy("Queues of a broker whose committed offset is missing."),
+    Measure.BROKER_UNREAD: gettext_lazy("The age of the last good scrape of the broker."),
+    Measure.NAME_SERVER: gettext_lazy("The age of the last broker list from the name servers."),
+    Measure.READING_AGE: gettext_lazy("The age of the last scrape of the cluster."),
+    Measure.JUDGEMENT_AGE: gettext_lazy("The age of the last evaluation by the pipeline."),
+}
+IN_MESSAGES = frozenset({Measure.LAG, Measure.EXPIRED, Measure.REDELIVERED})
 
 
 def measure_words(measure: str) -> str:
@@ -55,33 +84,35 @@ def state_words(states: Sequence[str]) -> str:
 
 
 def condition_words(measure: str, comparison: str, threshold: float | None, states: Sequence[str] | None) -> str:
-    """`time lag above 5 min`, `state stalled or stopped`."""
+    """`time lag > 5 min`, `state = stalled or stopped`."""
     if comparison == Comparison.IN:
-        return gettext("%(measure)s %(states)s") % {
+        return gettext("%(measure)s = %(states)s") % {
             "measure": measure_words(measure),
             "states": state_words(states or []),
         }
     number = gettext("unknown") if threshold is None else number_words(measure, threshold, is_chosen=True)
     words = {"measure": measure_words(measure), "number": number}
     if comparison == Comparison.ABOVE:
-        return gettext("%(measure)s above %(number)s") % words
-    return gettext("%(measure)s below %(number)s") % words
+        return gettext("%(measure)s > %(number)s") % words
+    return gettext("%(measure)s < %(number)s") % words
 
 
 def rule_words(rule: Any) -> str:
-    """The rule as a sentence: `time lag above 5 min for 5 min; over once it was at most 4 min for 5 min`."""
+    """The rule as a sentence: `time lag > 5 min for 5 min · resolves at ≤ 4 min for 5 min`."""
     words = condition_words(rule.measure, rule.comparison, rule.threshold, rule.states)
+    if rule.findings:
+        words = gettext("%(condition)s of %(findings)s") % {"condition": words, "findings": ", ".join(rule.findings)}
     if rule.for_seconds:
         words = gettext("%(condition)s for %(time)s") % {"condition": words, "time": chosen(rule.for_seconds)}
-    return gettext("%(condition)s; over once it %(over)s") % {"condition": words, "over": _over(rule)}
+    return gettext("%(condition)s · resolves %(over)s") % {"condition": words, "over": _over(rule)}
 
 
 def _over(rule: Any) -> str:
     limit = rule.threshold if rule.clear_threshold is None else rule.clear_threshold
     if rule.comparison == Comparison.IN or limit is None:
-        over = gettext("was another one")
+        return gettext("after %s") % chosen(rule.clear_seconds) if rule.clear_seconds else gettext("at once")
     else:
-        template = gettext("was at most %s") if rule.comparison == Comparison.ABOVE else gettext("was at least %s")
+        template = gettext("at ≤ %s") if rule.comparison == Comparison.ABOVE else gettext("at ≥ %s")
         over = template % number_words(rule.measure, limit, is_chosen=True)
     return f"{over} {_for(rule.clear_seconds)}" if rule.clear_seconds else over
 

@@ -8,24 +8,26 @@ from uuid import UUID
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.acts import LONGEST_TEXT, acknowledge, unacknowledge
+from consumers.alerts.edits import LONGEST_TEXT, acknowledge, unacknowledge
+from consumers.alerts.preview.request import cancel, request_preview, why_not_permitted
 from consumers.alerts.queries.incidents import ORDERINGS, IncidentFilters, incident_detail, incident_list
+from consumers.alerts.queries.previews import PreviewRow, find_preview
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
-from consumers.alerts.refused import AlertRefused
-from consumers.models import Incident, IncidentStatus, Severity
-from consumers.queries.evaluation import Evaluated, evaluated
-from consumers.rest.answers import Found, list_response, object_response
-from consumers.rest.requests import Choice, Paging, Parameters, Ranged, Strict, said
-from consumers.rest.schema.derived import read_serializer
-from consumers.rest.schema.described import acted, described
+from consumers.alerts.rule_fields import RULE_FIELDS
+from consumers.alerts.tasks import hand_over_preview
+from consumers.models import Incident, IncidentStatus, RulePreview, Severity
+from consumers.queries.limits import Evaluated, evaluated
+from consumers.rest.answers import ListedRows, list_response, object_response
+from consumers.rest.requests import Choice, NothingSerializer, Paging, Parameters, Ranged, Strict, said
+from consumers.rest.schema.described import acted, described, read_serializer
 
-from .resource import MayManageAlerts, Text, refused
+from .resource import MayManageAlerts, Text, serializer_of
 
 OPEN = "open"
 ORDERING_CHOICES = [f"{sign}{column}" for column in ORDERINGS for sign in ("", "-")]
@@ -62,10 +64,12 @@ class AlertListView(APIView):
         values = IncidentParameters.of(request)
         filters, now = _filters(values), timezone.now()
 
-        def find(page: int, page_size: int) -> Found:
+        def find(page: int, page_size: int) -> ListedRows:
             document = evaluation_document(now)
             late = document["unknown"].get("firing")
-            return Found(*incident_list(filters, now, page=page, page_size=page_size), {"evaluation": document}, late)
+            return ListedRows(
+                *incident_list(filters, now, page=page, page_size=page_size), {"evaluation": document}, late
+            )
 
         return list_response(request, IncidentRow, find, page=values["page"], page_size=values["page_size"])
 
@@ -75,7 +79,7 @@ class AlertView(APIView):
     def get(self, request: Request, incident: UUID) -> Response:
         """An incident with all its changes, and every message that told of them."""
         Parameters.of(request)
-        return _answer(request, incident)
+        return _incident_answer(request, incident)
 
 
 class AcknowledgeView(APIView):
@@ -85,20 +89,14 @@ class AcknowledgeView(APIView):
     def post(self, request: Request, incident: UUID) -> Response:
         """Says that somebody looks after it. It goes on, and is told of as before."""
         text = said(AcknowledgementSerializer, request).get("text", "")
-        try:
-            acknowledge(found_incident(incident), request.user, text, timezone.now())
-        except AlertRefused as refusal:
-            raise refused(refusal) from None
-        return _answer(request, incident)
+        acknowledge(found_incident(incident), request.user, text, timezone.now())
+        return _incident_answer(request, incident)
 
     @acted("unacknowledge_alert", None, IncidentDetail, status.HTTP_200_OK)
     def delete(self, request: Request, incident: UUID) -> Response:
         """Takes the acknowledgement back."""
-        try:
-            unacknowledge(found_incident(incident), request.user, timezone.now())
-        except AlertRefused as refusal:
-            raise refused(refusal) from None
-        return _answer(request, incident)
+        unacknowledge(found_incident(incident), request.user, timezone.now())
+        return _incident_answer(request, incident)
 
 
 def evaluation_document(now: datetime) -> dict[str, Any]:
@@ -132,8 +130,71 @@ def _filters(values: dict[str, Any]) -> IncidentFilters:
     )
 
 
-def _answer(request: Request, incident_id: UUID) -> Response:
+def _incident_answer(request: Request, incident_id: UUID) -> Response:
     row = incident_detail(incident_id, timezone.now())
     if row is None:
         raise NotFound(f"There is no incident {incident_id}.")
     return object_response(request, IncidentDetail, row)
+
+
+# What a rule would have done over the past: POST alert-previews/, GET alert-previews/{id}/, POST …/cancel/.
+
+PreviewedRuleSerializer = serializer_of(
+    "PreviewedRule",
+    RULE_FIELDS,
+    "The rule, stored or not: its name need not be given, nor be free.",
+    name=serializers.CharField(max_length=100, required=False),
+)
+
+
+class AlertPreviewRequestSerializer(Strict):
+    rule = PreviewedRuleSerializer()
+    to = serializers.DateTimeField(help_text="ISO 8601; not in the future")
+
+    def get_fields(self) -> dict[str, Any]:
+        return {**super().get_fields(), "from": serializers.DateTimeField(help_text="ISO 8601")}
+
+
+class AlertPreviewListView(APIView):
+    permission_classes = [IsAuthenticated, MayManageAlerts]
+
+    @acted("preview_alert_rule", AlertPreviewRequestSerializer, PreviewRow, status.HTTP_202_ACCEPTED)
+    def post(self, request: Request) -> Response:
+        """Asks how often a rule would have fired within a range. A worker answers: ask until it is done."""
+        asked, now = said(AlertPreviewRequestSerializer, request), timezone.now()
+        made = request_preview(asked["rule"], asked["from"], asked["to"], request.user, now)
+        hand_over_preview(made.pk)
+        return _preview_answer(request, made.pk, status.HTTP_202_ACCEPTED)
+
+
+class AlertPreviewView(APIView):
+    @described("alert_preview", PreviewRow)
+    def get(self, request: Request, preview: UUID) -> Response:
+        """A preview: what it found, once it is done."""
+        Parameters.of(request)
+        return _preview_answer(request, preview)
+
+
+class CancelAlertPreviewView(APIView):
+    @acted("cancel_alert_preview", None, PreviewRow, status.HTTP_200_OK)
+    def post(self, request: Request, preview: UUID) -> Response:
+        """Ends a preview that waits or runs: by whoever asked for it, or who may manage alerts. The worker lets go."""
+        found = RulePreview.objects.filter(pk=preview).first()
+        if found is None:
+            raise _not_there(preview)
+        if against := why_not_permitted(found, request.user):
+            raise PermissionDenied(against)
+        said(NothingSerializer, request)
+        cancel(found, request.user, timezone.now())
+        return _preview_answer(request, preview)
+
+
+def _preview_answer(request: Request, preview: UUID, code: int = status.HTTP_200_OK) -> Response:
+    row = find_preview(preview)
+    if row is None:
+        raise _not_there(preview)
+    return object_response(request, PreviewRow, row, code)
+
+
+def _not_there(preview: UUID) -> NotFound:
+    return NotFound(f"There is no preview {preview}.")

@@ -8,18 +8,20 @@ from typing import Any, Generic, TypeVar
 
 from django.db import IntegrityError, transaction
 from django.db.models import Model
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
-from consumers.alerts.fields import EntryField, Shape, defaults_of
-from consumers.alerts.refused import MAY_MANAGE, AlertRefused, why_no_role
+from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape, defaults_of, why_no_role
 from consumers.rest.access import MayChange
-from consumers.rest.answers import object_response
-from consumers.rest.problems import Refused
-from consumers.rest.requests import Parameters, Strict, said
+from consumers.rest.answers import ListedRows, Refused, list_response, object_response
+from consumers.rest.requests import PAGE, Paging, Parameters, Strict, said, taken
+from consumers.rest.schema.described import acted, described
 
 
 # Serializers of requests, made of the declared fields; who may send them, and how a refusal is answered.
@@ -107,42 +109,66 @@ SERIALIZED: dict[Shape, Callable[[EntryField], serializers.Field[Any, Any, Any, 
     Shape.IDS: lambda field: Chosen(child=serializers.IntegerField(min_value=1), **_help(field)),
     Shape.LABELS: lambda field: Labels(),
     Shape.OVERRIDES: lambda field: serializers.ListField(child=serializers.DictField(), required=False, **_help(field)),
+    Shape.FINDINGS: lambda field: serializers.ListField(child=serializers.CharField(), required=False, **_help(field)),
     Shape.TIME: lambda field: serializers.DateTimeField(required=field.is_required, **_help(field)),
 }
-
-
-def not_valid(errors: Mapping[str, str]) -> serializers.ValidationError:
-    return serializers.ValidationError({name: [sentence] for name, sentence in errors.items()})
-
-
-def refused(refusal: AlertRefused) -> Exception:
-    """What is wrong with a field is 400; what cannot be as things stand is 409."""
-    return Refused(str(refusal)) if "" in refusal.errors else not_valid(refusal.errors)
 
 
 # Rules, channels, silences and notes over REST: each is read, made, replaced, changed and removed in one way.
 Row = TypeVar("Row", bound=Model)
 
-MEANWHILE = "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."
+MEANWHILE = "Another user saved the same name, or removed what it refers to, in the meantime: check what exists."
 
 
 @dataclass(frozen=True)
 class Resource(Generic[Row]):
     """One kind of row. A refusal (AlertRefused) is answered field by field, or as 409.
 
-    `fields`: those that have their default again where a replacement does not name them. `find(id, now)`: what is
-    answered of one; None where there is none. `keep(fields, row, by, now)`: the row with these fields, or a new one
-    where it is None.
+    `operation`: what it is called in the names of operations. `fields`: those that have their default again where a
+    replacement does not name them. `find(id, now)`: what is answered of one; None where there is none. `rows(now, page,
+    page_size, …)`: a page of all, and how many there are; `parameters` filter them. `keep(fields, row, by, now)`: the
+    row with these fields, or a new one where it is None; one that never `changes` is only made and ended. `texts`: what
+    the schema says of each method.
     """
 
     name: str
+    operation: str
     model: type[Row]
     answer: type
     request: type[Strict]
     fields: Sequence[EntryField]
     find: Callable[[int, datetime], Any]
+    rows: Callable[..., tuple[Sequence[Any], int]]
     keep: Callable[[Mapping[str, Any], Row | None, Any, datetime], Row]
     remove: Callable[[Row, Any, datetime], None]
+    texts: Mapping[str, str]
+    parameters: type[Paging] = Paging
+    changes: bool = True
+
+    def views(self) -> tuple[type[APIView], type[APIView]]:
+        """The view of the list, and that of one."""
+        name, answer, body = self.operation, self.answer, self.request
+        listed = described(f"{name}s", answer, parameters=self.parameters, paged=True)
+        added = acted(f"add_{name}", body, answer, status.HTTP_201_CREATED)
+        one = {"get": described(name, answer)(self._method("get", self.read))}
+        if self.changes:
+            one |= {
+                "put": acted(f"replace_{name}", body, answer, 200)(self._method("put", self.replaced)),
+                "patch": acted(f"change_{name}", body, answer, 200)(self._method("patch", self.changed)),
+                "delete": acted(f"remove_{name}", None, None, 204)(self._method("delete", self.removed)),
+            }
+        else:
+            one["delete"] = acted(f"end_{name}", None, answer, 200)(self._method("delete", self.ended))
+        return _view(get=listed(self._method("list", self.listed)), post=added(self._method("post", self.made))), _view(
+            **one
+        )
+
+    def _method(self, name: str, act: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        def method(view: APIView, request: Request, **place: int) -> HttpResponseBase:
+            return act(request, *place.values())
+
+        method.__doc__ = self.texts[name]
+        return method
 
     def found(self, pk: int, *, is_held: bool = False) -> Row:
         """`is_held`: nobody else changes it until the transaction ends. Raises NotFound."""
@@ -151,6 +177,15 @@ class Resource(Generic[Row]):
         if row is None:
             raise self._missing(pk)
         return row
+
+    def listed(self, request: Request) -> HttpResponseBase:
+        values, now = self.parameters.of(request), timezone.now()
+        paging = taken(values, *PAGE)
+
+        def find(page: int, page_size: int) -> ListedRows:
+            return ListedRows(*self.rows(now, page=page, page_size=page_size, **values))
+
+        return list_response(request, self.answer, find, **paging)
 
     def read(self, request: Request, pk: int) -> Response:
         Parameters.of(request)
@@ -201,11 +236,13 @@ class Resource(Generic[Row]):
         return NotFound(f"There is no {self.name} {pk}.")
 
 
+def _view(**methods: Callable[..., HttpResponseBase]) -> type[APIView]:
+    return type("ResourceView", (APIView,), {"permission_classes": [IsAuthenticated, MayManageAlerts], **methods})
+
+
 @contextmanager
 def _refusals() -> Iterator[None]:
     try:
         yield
-    except AlertRefused as refusal:
-        raise refused(refusal) from None
     except IntegrityError:
         raise Refused(MEANWHILE) from None

@@ -10,15 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
 from consumers.alerts.channels.channel_settings import ADDRESS_NAMES, CHANNEL_FIELDS
+from consumers.alerts.channels.receiver import CHANNEL_KINDS
 from consumers.alerts.edits import (
-    keep_channel,
-    keep_note,
-    keep_rule,
     remove_channel,
     remove_note,
     remove_rule,
+    save_channel,
+    save_note,
+    save_rule,
     send_test,
 )
 from consumers.alerts.fields import Shape
@@ -36,7 +36,7 @@ from consumers.alerts.queries.settings import (
     silence_list,
 )
 from consumers.alerts.rest.resource import Labels, MayManageAlerts, Resource, Text, serializer_of
-from consumers.alerts.rules.rule_fields import RULE_FIELDS
+from consumers.alerts.rule_fields import RULE_FIELDS
 from consumers.alerts.silences import SILENCE_FIELDS, end, make
 from consumers.alerts.tasks import hand_over_channel
 from consumers.models import (
@@ -50,19 +50,15 @@ from consumers.models import (
     Severity,
     Silence,
 )
-from consumers.rest.answers import Found, list_response, object_response
-from consumers.rest.requests import PAGE, Choice, NothingSerializer, Paging, said, taken
+from consumers.rest.answers import ListedRows, list_response, object_response
+from consumers.rest.requests import Choice, NothingSerializer, Paging, said
 from consumers.rest.schema.described import acted, described
 
 # What a rule looks like over REST, and what a request may say of one.
 RuleRequestSerializer = serializer_of(
-    "RuleWish",
+    "RuleRequest",
     RULE_FIELDS,
     "Numbers are in the measure's unit; docs/alerts.md has the measures, and what goes with each.",
-)
-
-RULES = Resource(
-    "alert rule", AlertRule, RuleRow, RuleRequestSerializer, RULE_FIELDS, find_rule, keep_rule, remove_rule
 )
 
 
@@ -72,48 +68,28 @@ class RuleParameters(Paging):
     measure = Choice(Measure.values, required=False)
 
 
-class AlertRuleListView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("alert_rules", RuleRow, parameters=RuleParameters, paged=True)
-    def get(self, request: Request) -> HttpResponseBase:
-        """Rules in order of their names, each in words too, with how many incidents fire by it."""
-        values = RuleParameters.of(request)
-        paging, now = taken(values, *PAGE), timezone.now()
-
-        def find(page: int, page_size: int) -> Found:
-            return Found(*rule_list(now, page=page, page_size=page_size, **values))
-
-        return list_response(request, RuleRow, find, **paging)
-
-    @acted("add_alert_rule", RuleRequestSerializer, RuleRow, status.HTTP_201_CREATED)
-    def post(self, request: Request) -> Response:
-        """Makes a rule. It is evaluated from the next evaluation on."""
-        return RULES.made(request)
-
-
-class AlertRuleView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("alert_rule", RuleRow)
-    def get(self, request: Request, rule: int) -> Response:
-        """A rule."""
-        return RULES.read(request, rule)
-
-    @acted("replace_alert_rule", RuleRequestSerializer, RuleRow, status.HTTP_200_OK)
-    def put(self, request: Request, rule: int) -> Response:
-        """Replaces a rule: what is left out has its default again."""
-        return RULES.replaced(request, rule)
-
-    @acted("change_alert_rule", RuleRequestSerializer, RuleRow, status.HTTP_200_OK)
-    def patch(self, request: Request, rule: int) -> Response:
-        """Changes what is given of a rule. Open incidents go on by it as it is then."""
-        return RULES.changed(request, rule)
-
-    @acted("remove_alert_rule", None, None, status.HTTP_204_NO_CONTENT)
-    def delete(self, request: Request, rule: int) -> Response:
-        """Removes a rule: its open incidents end. One that the site came with is switched off instead."""
-        return RULES.removed(request, rule)
+RULES = Resource(
+    "alert rule",
+    "alert_rule",
+    AlertRule,
+    RuleRow,
+    RuleRequestSerializer,
+    RULE_FIELDS,
+    find_rule,
+    rule_list,
+    save_rule,
+    remove_rule,
+    {
+        "list": "Rules in order of their names, each in words too, with how many incidents fire by it.",
+        "post": "Makes a rule. It is evaluated from the next evaluation on.",
+        "get": "A rule.",
+        "put": "Replaces a rule: what is left out has its default again.",
+        "patch": "Changes what is given of a rule. Open incidents go on by it as it is then.",
+        "delete": "Removes a rule: its open incidents end. One that the site came with is switched off instead.",
+    },
+    RuleParameters,
+)
+AlertRuleListView, AlertRuleView = RULES.views()
 
 
 # Channels: channels/, channels/{id}/, its deliveries/ and test/. Secrets go in and never come out.
@@ -134,7 +110,7 @@ def _address_field(name: str) -> serializers.Field[Any, Any, Any, Any]:
 _WITH_TEMPLATES = ", ".join(kind.code for kind in CHANNEL_KINDS.values() if kind.has_templates)
 
 ChannelRequestSerializer = serializer_of(
-    "ChannelWish",
+    "ChannelRequest",
     CHANNEL_FIELDS,
     "Which of the address's fields a channel has depends on its kind, which never changes: docs/channels.md.",
     kind=serializers.ChoiceField(ChannelKind.choices),
@@ -145,57 +121,25 @@ ChannelRequestSerializer = serializer_of(
 
 CHANNELS = Resource(
     "channel",
+    "channel",
     Channel,
     ChannelRow,
     ChannelRequestSerializer,
     CHANNEL_FIELDS,
     lambda pk, now: find_channel(pk),
-    keep_channel,
+    lambda now, **paging: channel_list(**paging),
+    save_channel,
     remove_channel,
+    {
+        "list": "Channels in order of their names, with what waits and the newest message of each.",
+        "post": "Makes a channel. Nothing is sent to see whether it works: `test/` does that.",
+        "get": "A channel, without its address and secrets.",
+        "put": "Replaces a channel: what is left out has its default again, but of its address nothing is forgotten.",
+        "patch": "Changes what is given of a channel.",
+        "delete": "Removes a channel with its messages: what waits is told to nobody through it.",
+    },
 )
-
-
-class ChannelListView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("channels", ChannelRow, parameters=Paging, paged=True)
-    def get(self, request: Request) -> HttpResponseBase:
-        """Channels in order of their names, with what waits and the newest message of each."""
-        return list_response(
-            request,
-            ChannelRow,
-            lambda page, size: Found(*channel_list(page=page, page_size=size)),
-            **Paging.of(request),
-        )
-
-    @acted("add_channel", ChannelRequestSerializer, ChannelRow, status.HTTP_201_CREATED)
-    def post(self, request: Request) -> Response:
-        """Makes a channel. Nothing is sent to see whether it works: `test/` does that."""
-        return CHANNELS.made(request)
-
-
-class ChannelView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("channel", ChannelRow)
-    def get(self, request: Request, channel: int) -> Response:
-        """A channel, without its address and secrets."""
-        return CHANNELS.read(request, channel)
-
-    @acted("replace_channel", ChannelRequestSerializer, ChannelRow, status.HTTP_200_OK)
-    def put(self, request: Request, channel: int) -> Response:
-        """Replaces a channel: what is left out has its default again, but of its address nothing is forgotten."""
-        return CHANNELS.replaced(request, channel)
-
-    @acted("change_channel", ChannelRequestSerializer, ChannelRow, status.HTTP_200_OK)
-    def patch(self, request: Request, channel: int) -> Response:
-        """Changes what is given of a channel."""
-        return CHANNELS.changed(request, channel)
-
-    @acted("remove_channel", None, None, status.HTTP_204_NO_CONTENT)
-    def delete(self, request: Request, channel: int) -> Response:
-        """Removes a channel with its messages: what waits is told to nobody through it."""
-        return CHANNELS.removed(request, channel)
+ChannelListView, ChannelView = CHANNELS.views()
 
 
 class DeliveryParameters(Paging):
@@ -211,7 +155,7 @@ class ChannelDeliveryListView(APIView):
         return list_response(
             request,
             DeliveryRow,
-            lambda page, size: Found(*channel_deliveries(found.pk, status=wanted, page=page, page_size=size)),
+            lambda page, size: ListedRows(*channel_deliveries(found.pk, status=wanted, page=page, page_size=size)),
             page=values["page"],
             page_size=values["page_size"],
         )
@@ -234,7 +178,7 @@ class ChannelTestView(APIView):
 
 # Silences: GET and POST silences/; GET and DELETE silences/{id}/. One that has begun is ended, never taken back.
 SilenceRequestSerializer = serializer_of(
-    "SilenceWish",
+    "SilenceRequest",
     SILENCE_FIELDS,
     "At least one of cluster, group_pattern, topic, rule and labels; or `everything`. What is not given narrows "
     "nothing.",
@@ -244,111 +188,55 @@ SilenceRequestSerializer = serializer_of(
     ),
 )
 
+
+class SilenceParameters(Paging):
+    status = Choice([status.value for status in SilenceStatus], required=False)
+
+
 SILENCES = Resource(
+    "silence",
     "silence",
     Silence,
     SilenceRow,
     SilenceRequestSerializer,
     SILENCE_FIELDS,
     find_silence,
+    silence_list,
     lambda fields, silence, by, now: make(fields, by, now),
     end,
+    {
+        "list": "Silences, the one that ends last first.",
+        "post": "Makes a silence, with a reason and an end.",
+        "get": "A silence.",
+        "delete": "Ends a silence at once. What still fires and was never told is told then.",
+    },
+    SilenceParameters,
+    changes=False,
 )
-
-
-class SilenceParameters(Paging):
-    status = Choice([status.value for status in SilenceStatus], required=False)
-
-
-class SilenceListView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("silences", SilenceRow, parameters=SilenceParameters, paged=True)
-    def get(self, request: Request) -> HttpResponseBase:
-        """Silences, the one that ends last first."""
-        values, now = SilenceParameters.of(request), timezone.now()
-        wanted = SilenceStatus(values["status"]) if "status" in values else None
-        return list_response(
-            request,
-            SilenceRow,
-            lambda page, size: Found(*silence_list(now, status=wanted, page=page, page_size=size)),
-            page=values["page"],
-            page_size=values["page_size"],
-        )
-
-    @acted("add_silence", SilenceRequestSerializer, SilenceRow, status.HTTP_201_CREATED)
-    def post(self, request: Request) -> Response:
-        """Makes a silence, with a reason and an end."""
-        return SILENCES.made(request)
-
-
-class SilenceView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("silence", SilenceRow)
-    def get(self, request: Request, silence: int) -> Response:
-        """A silence."""
-        return SILENCES.read(request, silence)
-
-    @acted("end_silence", None, SilenceRow, status.HTTP_200_OK)
-    def delete(self, request: Request, silence: int) -> Response:
-        """Ends a silence at once. What still fires and was never told is told then."""
-        return SILENCES.ended(request, silence)
+SilenceListView, SilenceView = SILENCES.views()
 
 
 # Notes about groups: GET and POST group-notes/; GET, PUT, PATCH and DELETE group-notes/{id}/.
-GroupNoteRequestSerializer = serializer_of("GroupNoteWish", NOTE_FIELDS)
+GroupNoteRequestSerializer = serializer_of("GroupNoteRequest", NOTE_FIELDS)
 
 NOTES = Resource(
     "note",
+    "group_note",
     GroupNote,
     NoteRow,
     GroupNoteRequestSerializer,
     NOTE_FIELDS,
     lambda pk, now: find_note(pk),
-    keep_note,
+    lambda now, **paging: note_list(**paging),
+    save_note,
     remove_note,
+    {
+        "list": "Notes in the order in which they count.",
+        "post": "Makes a note: an owner, a runbook, a text or labels for groups.",
+        "get": "A note.",
+        "put": "Replaces a note: what is left out says nothing any more.",
+        "patch": "Changes what is given of a note.",
+        "delete": "Removes a note. Incidents that are over keep what it said.",
+    },
 )
-
-
-class GroupNoteListView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("group_notes", NoteRow, parameters=Paging, paged=True)
-    def get(self, request: Request) -> HttpResponseBase:
-        """Notes in the order in which they count."""
-        return list_response(
-            request,
-            NoteRow,
-            lambda page, size: Found(*note_list(page=page, page_size=size)),
-            **Paging.of(request),
-        )
-
-    @acted("add_group_note", GroupNoteRequestSerializer, NoteRow, status.HTTP_201_CREATED)
-    def post(self, request: Request) -> Response:
-        """Makes a note: an owner, a runbook, a text or labels for groups."""
-        return NOTES.made(request)
-
-
-class GroupNoteView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
-
-    @described("group_note", NoteRow)
-    def get(self, request: Request, note: int) -> Response:
-        """A note."""
-        return NOTES.read(request, note)
-
-    @acted("replace_group_note", GroupNoteRequestSerializer, NoteRow, status.HTTP_200_OK)
-    def put(self, request: Request, note: int) -> Response:
-        """Replaces a note: what is left out says nothing any more."""
-        return NOTES.replaced(request, note)
-
-    @acted("change_group_note", GroupNoteRequestSerializer, NoteRow, status.HTTP_200_OK)
-    def patch(self, request: Request, note: int) -> Response:
-        """Changes what is given of a note."""
-        return NOTES.changed(request, note)
-
-    @acted("remove_group_note", None, None, status.HTTP_204_NO_CONTENT)
-    def delete(self, request: Request, note: int) -> Response:
-        """Removes a note. Incidents that are over keep what it said."""
-        return NOTES.removed(request, note)
+GroupNoteListView, GroupNoteView = NOTES.views()

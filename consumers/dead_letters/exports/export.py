@@ -7,19 +7,17 @@ from itertools import chain
 
 from django.utils.translation import gettext
 
-from consumers.dead_letters.index.read_queue import DeadQueue, Ends, Place, Tries, reason_of
 from consumers.dead_letters.queries.filters import MAYBE_SENT
+from consumers.dead_letters.read_queue import DeadQueue, Ends, Place, Tries, reason_of
 from consumers.jobs.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup, ResendItem
-from consumers.polling.registration import NoAccess
-from consumers.polling.wire import Wire
+from consumers.polling.registration import NoAccess, Wire
 from consumers.queries.groups import find_group
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError, RocketMQError
+from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError, ResponseCode, RocketMQError
 
 from .channel import ChunkWriter
 from .stream import ExportFailed, ExportWanted, columns_of, content_row, facts_row, lines_of

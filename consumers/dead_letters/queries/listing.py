@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook, GroupTotal, ResendItem, ResendOutcome
 from consumers.queries.declared import answer, public
-from consumers.vocabulary.brokers import MASTER
+from consumers.vocabulary.states import MASTER
 
 TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
 
@@ -89,7 +89,7 @@ def completeness(group: ConsumerGroup) -> Completeness:
     looks = list(group.dead_letter_looks.order_by("broker", "queue_id"))
     total = GroupTotal.objects.filter(group=group).values_list("dlq_messages", flat=True).first()
     if not looks:
-        return _without_a_look(group, total)
+        return _without_a_pass(group, total)
     stocks = [stock for look in looks if (stock := _stock(look)) is not None]
     indexed = [_indexed(look) for look in looks if look.indexed_to is not None]
     messages = sum(stocks) if len(stocks) == len(looks) else None
@@ -103,7 +103,7 @@ def completeness(group: ConsumerGroup) -> Completeness:
     )
 
 
-def _without_a_look(group: ConsumerGroup, total: int | None) -> Completeness:
+def _without_a_pass(group: ConsumerGroup, total: int | None) -> Completeness:
     """The poll counts dead-letter messages too: a counted zero is known without an index pass."""
     if total == 0:
         read = group.cluster.brokers.filter(broker_id=MASTER).values_list("last_read_at", flat=True)

@@ -11,8 +11,8 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.queries.declared import answer, public, unknown_of
-from consumers.words.resends import cause_words
+from consumers.queries.declared import answer, answered, public
+from consumers.words.reasons import stored_words
 
 
 @answer(
@@ -160,44 +160,24 @@ def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:
     status = ResendStatus.EXPIRED if is_void else resend.status
     left = sum(counts.get(outcome, 0) for outcome in LEFT)
     is_open = status in (ResendStatus.PLANNED, ResendStatus.RUNNING)
-    values: dict[str, Any] = {
-        "started_at": resend.started_at,
-        "working_at": resend.working_at,
-        "finished_at": resend.expires_at if is_void else resend.finished_at,
-        "detail": cause_words(resend.error),
-        "expected_seconds": left / resend.rate_per_second if is_open and left else None,
-    }
-    return ResendRow(
+    return answered(
+        ResendRow,
+        resend,
+        WHY,
         id=str(resend.pk),
         cluster=resend.group.cluster.name,
         group=resend.group.name,
         status=str(status),
-        destination=resend.destination,
         by=resend.by_name,
-        reason=resend.reason,
-        again=resend.again,
-        rate_per_second=resend.rate_per_second,
-        selection=resend.selection,
-        cancel_wanted=resend.cancel_wanted,
         messages=sum(counts.values()),
         outcomes={outcome: counts[outcome] for outcome in TROUBLE_FIRST if outcome in counts},
-        created_at=resend.created_at,
-        expires_at=resend.expires_at,
-        unknown=unknown_of(values, WHY),
-        **values,
+        finished_at=resend.expires_at if is_void else resend.finished_at,
+        detail=stored_words(resend.error),
+        expected_seconds=left / resend.rate_per_second if is_open and left else None,
     )
 
 
 def _message(item: ResendItem) -> ResendMessageRow:
-    values = {
-        "message_id": item.message_id,
-        "at": item.at,
-        "target_topic": item.target_topic,
-        "target_broker": item.target_broker,
-        "target_queue_id": item.target_queue_id,
-        "target_offset": item.target_offset,
-        "detail": cause_words(item.error),
-    }
     aimed = gettext("no target queue was chosen")
     why = {
         "message_id": gettext("the message has no id of its producer"),
@@ -210,6 +190,4 @@ def _message(item: ResendItem) -> ResendMessageRow:
         "target_offset": NOT_SENT.get(ResendOutcome(item.outcome), gettext("not sent")),
         "detail": gettext("the outcome has no further detail"),
     }
-    unknown = unknown_of(values, why)
-    place = {"broker": item.broker, "queue_id": item.queue_id, "offset": item.offset}
-    return ResendMessageRow(**place, outcome=item.outcome, unknown=unknown, **values)  # type: ignore[arg-type]
+    return answered(ResendMessageRow, item, why, detail=stored_words(item.error))

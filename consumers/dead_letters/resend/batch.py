@@ -10,19 +10,20 @@ from uuid import UUID
 from django.db import transaction
 
 from consumers.dead_letters.resend.plan import earlier_resend, place_of, sent_before
-from consumers.dead_letters.resend.search import AT_ONCE
 from consumers.jobs.hold import Hold
 from consumers.jobs.wires import Ports, reading
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
-from consumers.polling.wire import WireClosed
+from consumers.polling.registration import WireClosed
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead import RESEND_PROPERTY, resent
 from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.name_server import QueueRoute, Route
 from consumers.rocketmq.names import dlq_topic
-from consumers.rocketmq.sends import Outgoing
-from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError
-from consumers.vocabulary.resends import ResendCause, stored_cause
+from consumers.rocketmq.wire.codes import BrokerRefused, LocalProtocolError, RocketMQError
+from consumers.rocketmq.writes import Outgoing
+from consumers.vocabulary.reasons import ResendCause, stored_reason
+
+from .plan import AT_ONCE
 
 # The target of a dead-letter message: a writable and readable queue, on the message's own broker if that has one.
 READ, WRITE = 4, 2
@@ -50,7 +51,7 @@ def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Coll
     open_to_all = sorted((queue for queue in route.queues if _queues(queue)), key=lambda queue: queue.broker)
     candidates = [queue for queue in open_to_all if queue.broker in masters]
     if not candidates:
-        raise NoTarget(stored_cause(ResendCause.NO_TARGET, topic=route.topic))
+        raise NoTarget(stored_reason(ResendCause.NO_TARGET, topic=route.topic))
     chosen = next((queue for queue in candidates if queue.broker == at_broker), candidates[0])
     return Target(route.topic, chosen.broker, _hash(letter) % _queues(chosen))
 
@@ -123,18 +124,18 @@ async def prepare(ports: Ports, job: ResendJob, items: Sequence[ResendItem]) -> 
 async def _letter(ports: Ports, job: ResendJob, item: ResendItem) -> StoredMessage | NotSent:
     broker = ports.admin(item.broker)
     if broker is None:
-        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.ADDRESS_UNKNOWN, broker=item.broker))
+        return NotSent(item, ResendOutcome.FAILED, stored_reason(ResendCause.ADDRESS_UNKNOWN, broker=item.broker))
     try:
         pulled = await reading(
             lambda: broker.pull(job.dlq_topic, item.queue_id, item.offset, deadline_seconds=ports.deadline_seconds)
         )
     except RocketMQError as error:
-        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.MESSAGE_UNREAD, error=str(error)))
+        return NotSent(item, ResendOutcome.FAILED, stored_reason(ResendCause.MESSAGE_UNREAD, error=str(error)))
     found = next((message for message in pulled.messages if message.queue_offset == item.offset), None)
     if found is None:
-        return NotSent(item, ResendOutcome.SKIPPED, stored_cause(ResendCause.MESSAGE_GONE))
+        return NotSent(item, ResendOutcome.SKIPPED, stored_reason(ResendCause.MESSAGE_GONE))
     if found.stored_id != item.stored_id:
-        return NotSent(item, ResendOutcome.SKIPPED, stored_cause(ResendCause.MESSAGE_REPLACED))
+        return NotSent(item, ResendOutcome.SKIPPED, stored_reason(ResendCause.MESSAGE_REPLACED))
     return found
 
 
@@ -165,13 +166,13 @@ def _aim(
         return letter
     route = routes.get(item.target_topic or "")
     if route is None:
-        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.NO_ORIGIN))
+        return NotSent(item, ResendOutcome.FAILED, stored_reason(ResendCause.NO_ORIGIN))
     if isinstance(route, RocketMQError):
-        why = stored_cause(ResendCause.ROUTE_UNREAD, topic=item.target_topic, error=str(route))
+        why = stored_reason(ResendCause.ROUTE_UNREAD, topic=item.target_topic, error=str(route))
         return NotSent(item, ResendOutcome.FAILED, why)
     origin = origin_topic_of(letter)
     if job.to_group and origin is None:
-        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.NO_ORIGIN))
+        return NotSent(item, ResendOutcome.FAILED, stored_reason(ResendCause.NO_ORIGIN))
     try:
         outgoing = resent(letter, job.mark(item), retry_of=origin if job.to_group else None)
         return Ready(item, outgoing, target_of(letter, item.broker, route, ports.addresses), -1)
@@ -189,7 +190,7 @@ def _floored(ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) ->
         return ready
     end = ends[ready.target]
     if isinstance(end, RocketMQError):
-        return NotSent(ready.item, ResendOutcome.FAILED, stored_cause(ResendCause.TARGET_UNREAD, error=str(end)))
+        return NotSent(ready.item, ResendOutcome.FAILED, stored_reason(ResendCause.TARGET_UNREAD, error=str(end)))
     return Ready(ready.item, ready.outgoing, ready.target, end)
 
 
@@ -207,13 +208,13 @@ async def read_back(ports: Ports, job: ResendJob, sent: Sequence[ResendItem]) ->
         try:
             marks = await _marks(ports.known(target.broker), target, items, ports.deadline_seconds)
         except RocketMQError as error:
-            _doubt(items, stored_cause(ResendCause.NOT_READ_BACK, error=str(error)))
+            _doubt(items, stored_reason(ResendCause.NOT_READ_BACK, error=str(error)))
             continue
         for item in items:
             if item.target_offset not in marks:
-                _doubt([item], stored_cause(ResendCause.NOT_READABLE_YET))
+                _doubt([item], stored_reason(ResendCause.NOT_READABLE_YET))
             elif marks[item.target_offset] != job.mark(item):
-                item.outcome, item.error = ResendOutcome.FAILED, stored_cause(ResendCause.DIVERTED)
+                item.outcome, item.error = ResendOutcome.FAILED, stored_reason(ResendCause.DIVERTED)
 
 
 def _doubt(items: Iterable[ResendItem], reason: str) -> None:
@@ -321,7 +322,7 @@ class Batch:
             is_certain = isinstance(error, BrokerRefused) or error.never_sent
             item.outcome = ResendOutcome.FAILED if is_certain else ResendOutcome.SENDING
             item.at = self._clock()
-            item.error = str(error) if is_certain else stored_cause(ResendCause.NO_ANSWER, error=str(error))
+            item.error = str(error) if is_certain else stored_reason(ResendCause.NO_ANSWER, error=str(error))
             return False
         item.at, item.target_offset, item.outcome = self._clock(), answer.queue_offset, ResendOutcome.SENT
         return True

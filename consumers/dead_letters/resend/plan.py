@@ -1,7 +1,8 @@
 """Plans a resend: every selected message gets a row, also an excluded one. Nothing is sent."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,8 +13,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters, words_of
-from consumers.dead_letters.resend.preview import preview
 from consumers.jobs.audit import note
+from consumers.jobs.refused import ActRefused
 from consumers.models import (
     ConsumerGroup,
     DeadLetter,
@@ -24,8 +25,13 @@ from consumers.models import (
     ResendStatus,
     Topic,
 )
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.messages.dead import RESEND_PROPERTY
+from consumers.rocketmq.messages.stored import PullOutcome
 from consumers.rocketmq.names import retry_topic
-from consumers.vocabulary.resends import ResendCause, stored_cause
+from consumers.vocabulary.reasons import ResendCause, stored_reason
+
+from .preview import preview
 
 # The messages of a plan: named ones, or all that pass filters.
 Place = tuple[str, int, int]
@@ -143,7 +149,7 @@ def earlier_resend(item: ResendItem) -> str:
     is_sent = item.outcome == ResendOutcome.SENT
     cause = ResendCause.RESENT_BEFORE if is_sent else ResendCause.MAYBE_RESENT_BEFORE
     at = item.at or item.resend.created_at
-    return stored_cause(cause, at=f"{at:%Y-%m-%d %H:%M:%S}", by=item.resend.by_name)
+    return stored_reason(cause, at=f"{at:%Y-%m-%d %H:%M:%S}", by=item.resend.by_name)
 
 
 VALID_FOR = timedelta(minutes=15)
@@ -155,8 +161,8 @@ ROWS_AT_ONCE = 5_000
 NAMED = 3
 
 
-class PlanRefused(Exception):
-    """str() is one sentence or several: what is wrong, and what to do."""
+class PlanRefused(ActRefused):
+    """A resend."""
 
 
 @dataclass(frozen=True)
@@ -170,22 +176,22 @@ class ResendRequest:
     rate_per_second: float = USUAL_RATE
 
 
-def plan(group: ConsumerGroup, wish: ResendRequest, by: Any, now: datetime) -> Resend:
+def plan(group: ConsumerGroup, requested: ResendRequest, by: Any, now: datetime) -> Resend:
     """Raises PlanRefused. `by`: a user."""
-    _check(wish)
-    if against := preview(group, wish.destination, set(), now).refusals:
+    _check(requested)
+    if against := preview(group, requested.destination, set(), now).refusals:
         raise PlanRefused(" ".join(against))
-    letters = _letters(group, wish.selection)
+    letters = _letters(group, requested.selection)
     with transaction.atomic():
         resend = Resend.objects.create(
             group=group,
             by=by,
             by_name=by.get_username(),
-            reason=wish.reason.strip(),
-            destination=wish.destination,
-            again=wish.again,
-            selection=wish.selection.stored(),
-            rate_per_second=wish.rate_per_second,
+            reason=requested.reason.strip(),
+            destination=requested.destination,
+            again=requested.again,
+            selection=requested.selection.stored(),
+            rate_per_second=requested.rate_per_second,
             status=ResendStatus.PLANNED,
             created_at=now,
             expires_at=now + VALID_FOR,
@@ -195,10 +201,10 @@ def plan(group: ConsumerGroup, wish: ResendRequest, by: Any, now: datetime) -> R
     return resend
 
 
-def _check(wish: ResendRequest) -> None:
-    if not wish.reason.strip():
+def _check(requested: ResendRequest) -> None:
+    if not requested.reason.strip():
         raise PlanRefused(_("A resend needs a reason. State why these messages may be consumed once more."))
-    if not LEAST_RATE <= wish.rate_per_second <= MOST_RATE:
+    if not LEAST_RATE <= requested.rate_per_second <= MOST_RATE:
         words = {"least": f"{LEAST_RATE:g}", "most": f"{MOST_RATE:g}"}
         raise PlanRefused(_("The rate must be from %(least)s to %(most)s messages a second.") % words)
 
@@ -254,7 +260,79 @@ def _item(resend: Resend, letter: DeadLetter) -> ResendItem:
 
 def _why_not(item: ResendItem, there: set[str]) -> str | None:
     if item.target_topic is None:
-        return stored_cause(ResendCause.NO_ORIGIN)
+        return stored_reason(ResendCause.NO_ORIGIN)
     if item.target_topic not in there:
-        return stored_cause(ResendCause.TOPIC_NEVER_READ, topic=item.target_topic)
+        return stored_reason(ResendCause.TOPIC_NEVER_READ, topic=item.target_topic)
     return None
+
+
+# Searches a target queue for messages that may have been sent: by our mark, from its former end to its present end.
+
+# A broker returns no more at once (5.4.0, MessageStoreConfig).
+AT_ONCE = 32
+
+MOST_MESSAGES = 20_000
+
+TRIES, PAUSE_SECONDS = 5, 0.2
+
+
+@dataclass
+class Search:
+    """`found`: offset by mark. `gap`: why not every message of the range was read, as a stored cause; null where all
+    were.
+    """
+
+    found: dict[str, int] = field(default_factory=dict)
+    gap: str | None = None
+
+
+async def search(
+    broker: BrokerAdmin, topic: str, queue_id: int, floor: int, marks: Collection[str], deadline_seconds: float
+) -> Search:
+    """Raises RocketMQError where the broker does not answer. Stops early once every mark is found."""
+    end = await broker.max_offset(topic, queue_id, deadline_seconds=deadline_seconds)
+    result = Search()
+    if end < floor:
+        result.gap = stored_reason(ResendCause.QUEUE_RECREATED, end=end, floor=floor)
+        return result
+    last = min(end, floor + MOST_MESSAGES)
+    if last < end:
+        result.gap = stored_reason(ResendCause.TOO_MANY_SINCE, messages=end - floor, searched=MOST_MESSAGES)
+    at, tries = floor, 0
+    while at < last and len(result.found) < len(marks):
+        pulled = await broker.pull(topic, queue_id, at, AT_ONCE, deadline_seconds=deadline_seconds)
+        if pulled.outcome in (PullOutcome.NO_MESSAGE_YET, PullOutcome.RETRY) and (tries := tries + 1) < TRIES:
+            await asyncio.sleep(PAUSE_SECONDS)
+            continue
+        first = pulled.messages[0].queue_offset if pulled.messages else pulled.next_offset
+        for message in pulled.messages:
+            mark = message.properties.get(RESEND_PROPERTY)
+            if mark is not None and mark in marks:
+                result.found[mark] = message.queue_offset
+        if first > at or pulled.next_offset <= at:
+            result.gap = stored_reason(ResendCause.OFFSETS_UNREADABLE, **{"from": at, "to": max(first, at)})
+        if pulled.next_offset <= at:
+            break
+        at, tries = pulled.next_offset, 0
+    return result
+
+
+@dataclass(frozen=True)
+class SendResult:
+    outcome: ResendOutcome
+    target_offset: int | None = None
+    error: str | None = None
+
+
+def send_result(mark: str, looked: Search, *, answered: bool) -> SendResult:
+    """The outcome of a message whose worker stopped while sending, or whose answer did not come.
+
+    PLANNED: certainly not sent, so that it may be sent. `answered`: the broker had said that it stored it.
+    """
+    if mark in looked.found:
+        return SendResult(ResendOutcome.SENT, looked.found[mark])
+    if looked.gap is not None:
+        return SendResult(ResendOutcome.UNKNOWN, error=stored_reason(ResendCause.MAYBE_SENT, why=looked.gap))
+    if answered:
+        return SendResult(ResendOutcome.FAILED, error=stored_reason(ResendCause.DIVERTED))
+    return SendResult(ResendOutcome.PLANNED)

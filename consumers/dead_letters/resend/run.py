@@ -10,14 +10,14 @@ from django.db import transaction
 from django.db.models import Count
 
 from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
-from consumers.dead_letters.resend.search import Search, search, send_result
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.jobs.wires import Ports, connected, why_read_only
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.polling.registration import NoAccess
-from consumers.polling.wire import WireClosed
-from consumers.rocketmq.wire.errors import RocketMQError
-from consumers.vocabulary.resends import ResendCause, stored_cause
+from consumers.polling.registration import NoAccess, WireClosed
+from consumers.rocketmq.wire.codes import RocketMQError
+from consumers.vocabulary.reasons import ResendCause, stored_reason
+
+from .plan import Search, search, send_result
 
 # Whether messages may still be sent: the permissions at the start are checked again.
 MAY_RESEND = "consumers.resend_dead_letters"
@@ -30,9 +30,9 @@ def why_not_sent(resend_id: UUID) -> str | None:
         return against
     name = resend.started_by_name or "somebody"
     if resend.started_by is None:
-        return stored_cause(ResendCause.ACCOUNT_GONE, user=name)
+        return stored_reason(ResendCause.ACCOUNT_GONE, user=name)
     if not resend.started_by.has_perm(MAY_RESEND):
-        return stored_cause(ResendCause.PERMISSION_LOST, user=name, permission=MAY_RESEND)
+        return stored_reason(ResendCause.PERMISSION_LOST, user=name, permission=MAY_RESEND)
     return None
 
 
@@ -65,7 +65,7 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
     items = ResendItem.objects.filter(resend=hold.pk, outcome=ResendOutcome.SENDING)
     with transaction.atomic():
         hold.renew(now)
-        error = stored_cause(ResendCause.MAYBE_SENT, why=reason)
+        error = stored_reason(ResendCause.MAYBE_SENT, why=reason)
         items.update(outcome=ResendOutcome.UNKNOWN, at=now, error=error)
     finish(hold, reason, now)
 
@@ -92,18 +92,18 @@ def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datet
             if isinstance(looked, Search):
                 _conclude(item, looked, job, now)
             elif item.at is None or now - item.at > PATIENCE:
-                error = stored_cause(ResendCause.MAYBE_SENT, why=_unread(looked))
+                error = stored_reason(ResendCause.MAYBE_SENT, why=_unread(looked))
                 item.outcome, item.error, item.at = ResendOutcome.UNKNOWN, error, now
 
 
 def _unread(looked: RocketMQError | str) -> str:
-    return looked if isinstance(looked, str) else stored_cause(ResendCause.TARGET_UNREAD, error=str(looked))
+    return looked if isinstance(looked, str) else stored_reason(ResendCause.TARGET_UNREAD, error=str(looked))
 
 
 def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> Search | RocketMQError | str:
     admin = ports.admin(target.broker)
     if admin is None:
-        return stored_cause(ResendCause.ADDRESS_UNKNOWN, broker=target.broker)
+        return stored_reason(ResendCause.ADDRESS_UNKNOWN, broker=target.broker)
     floor = min(item.floor_offset for item in items if item.floor_offset is not None)
     marks = {job.mark(item) for item in items}
     try:
@@ -198,13 +198,13 @@ class _Work:
     def _note(self, items: list[ResendItem]) -> None:
         for item in items:
             self._failures = self._failures + 1 if item.outcome == ResendOutcome.FAILED else 0
-        self._diverted = self._diverted or any(item.error == stored_cause(ResendCause.DIVERTED) for item in items)
+        self._diverted = self._diverted or any(item.error == stored_reason(ResendCause.DIVERTED) for item in items)
 
     def _why_to_stop(self) -> str | None:
         if self._diverted:
-            return stored_cause(ResendCause.DIVERTED)
+            return stored_reason(ResendCause.DIVERTED)
         if self._failures >= FAILURES_IN_A_ROW:
-            return stored_cause(ResendCause.FAILURES_IN_A_ROW, messages=self._failures)
+            return stored_reason(ResendCause.FAILURES_IN_A_ROW, messages=self._failures)
         return why_not_sent(self._resend.pk)
 
     def _items(self, outcome: ResendOutcome) -> list[ResendItem]:
@@ -241,7 +241,7 @@ def _why_too_late(resend: Resend, now: datetime) -> str | None:
     """Null for a resend that a worker has started, however long ago: its messages in transit must be settled."""
     if resend.working_at or resend.started_at is None or now - resend.started_at <= TAKEN_UP_WITHIN:
         return None
-    return stored_cause(ResendCause.NO_WORKER)
+    return stored_reason(ResendCause.NO_WORKER)
 
 
 def _give_up(resend_id: UUID, reason: str, clock: Clock) -> None:

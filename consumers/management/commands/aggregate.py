@@ -13,12 +13,11 @@ from pyspark.errors import PySparkException
 
 from consumers.clock.watch import watch_clock
 from consumers.models import Cluster
-from consumers.pipeline.failures import sentence
 from consumers.pipeline.job import Report
-from consumers.pipeline.runs import due_range
+from consumers.pipeline.runs import due_range, sentence
 from consumers.pipeline.site import aggregate, site_durations
 from consumers.polling.locks import Locked, lock
-from consumers.tasks.aggregate import PIPELINE, lock_seconds
+from consumers.tasks import PIPELINE, lock_seconds
 
 
 class Command(BaseCommand):

@@ -10,12 +10,21 @@ from django.db.models import Min, Q, QuerySet
 from django.utils.translation import gettext
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup, GroupWindow, Reading
-from consumers.ownership.shares.facts import OwnableQueue
-from consumers.ownership.timeline.claims import as_text, moment, moment_or_none
+from consumers.ownership.reports import OwnableQueue
 from consumers.queries.texts import iso
 
-from .claims import Claims, Patience, patience_of
-from .segments import Doubts, Stretch, in_a_row, uncovered
+from .segments import (
+    Claims,
+    Doubts,
+    Patience,
+    Stretch,
+    as_text,
+    in_a_row,
+    moment,
+    moment_or_none,
+    patience_of,
+    uncovered,
+)
 
 # Who was listed as a member of a group over a range of time, and what each said that it subscribes to.
 
@@ -94,7 +103,7 @@ def unread_stretches(group: ConsumerGroup, since: datetime, until: datetime, pat
     kept = Reading.objects.filter(cluster=group.cluster_id).exclude(complete=False, queues=0)
     first = kept.order_by("taken_at").values_list("taken_at", flat=True).first()
     if first is None:
-        return [Stretch(since, until, gettext("the cluster has not been read yet"))]
+        return [Stretch(since, until, gettext("the cluster has not been scraped yet"))]
     found: list[Stretch] = []
     if since < first:
         found += _before_the_kept(group, since, min(first, until), first)

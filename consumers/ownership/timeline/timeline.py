@@ -9,19 +9,13 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from consumers.models import Assignment, ConsumerGroup
+from consumers.ownership.reports import EVERY_MEMBER, POPS, is_broadcasting, is_popping, ownable_queues, why_ownerless
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
-from consumers.ownership.shares.facts import (
-    EVERY_MEMBER,
-    POPS,
-    is_broadcasting,
-    is_popping,
-    ownable_queues,
-    why_ownerless,
-)
-from consumers.ownership.timeline.claims import Claim, claims_between
 from consumers.ownership.timeline.doubts import GroupDoubts
 from consumers.ownership.timeline.segments import Doubts, Segment, segments
 from consumers.queries.groups import find_group
+
+from .segments import Claim, claims_between
 
 # Who held a queue as cells of a picture: in each the worst that holds in it. Pure.
 SEVERITY = {holding: number for number, holding in enumerate(reversed(Holding))}
@@ -73,7 +67,7 @@ def _run(segment: Segment, cells: int, places: Mapping[str, int]) -> TimelineRun
 # held them.
 
 
-class AlikeQueues:
+class RunsByPattern:
     """Works out each pattern of intervals once, whoever the owners are. `places`: theirs in the timeline's list."""
 
     def __init__(self, axis: Axis, until: datetime, places: Mapping[str, int]) -> None:
@@ -122,7 +116,7 @@ def timeline(
         return _picture(axis, [], [], shared)
     doubts = GroupDoubts.of(found, claims, axis.since, until, ownerless)
     owners = sorted({claim.owner for of_queue in claims.values() for claim in of_queue})
-    alike = AlikeQueues(axis, until, {owner: place for place, owner in enumerate(owners)})
+    alike = RunsByPattern(axis, until, {owner: place for place, owner in enumerate(owners)})
     queues = [
         TimelineQueue(
             queue.topic,

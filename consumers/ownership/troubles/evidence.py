@@ -1,20 +1,15 @@
 """What findings are made of: members, what they hold and compute, and the queues that a cause affects."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import groupby
-
-from django.utils.translation import gettext, ngettext
 
 from consumers.models import Assignment, ConsumerGroup
-from consumers.ownership.finding import Kind
-from consumers.ownership.shares.facts import MemberFacts, Sort
-from consumers.ownership.shares.group_shares import GroupShares, strategies
-from consumers.ownership.shares.topic_share import TopicShare
-from consumers.queries.texts import count, place
-from consumers.rocketmq.allocation.strategies import QueueKey
+from consumers.ownership.group_shares import GroupShares, TopicShare, strategies
+from consumers.ownership.reports import MemberReport, Sort
+from consumers.rocketmq.allocation import QueueKey
 from consumers.rocketmq.names import RETRY_PREFIX
+from consumers.vocabulary.findings import FindingCode
 
 # What findings are told by: members, what they hold, and what they compute. Retry topics are left out.
 #
@@ -52,7 +47,7 @@ class Evidence:
     held: Mapping[int, tuple[Held, ...]]
 
     @property
-    def members(self) -> Sequence[MemberFacts]:
+    def members(self) -> Sequence[MemberReport]:
         return self.shares.members
 
     @property
@@ -65,7 +60,7 @@ class Evidence:
         return self.group.settled_at is not None and (changed is None or self.now - changed >= CALM)
 
     @property
-    def silent(self) -> list[MemberFacts]:
+    def silent(self) -> list[MemberReport]:
         """Who was asked last without an answer, and who was never asked."""
         return [member for member in self.members if member.error is not None or not member.spoke]
 
@@ -113,38 +108,10 @@ def keys(share: TopicShare, queues: Sequence[int]) -> list[QueueKey]:
     return sorted(share.queues[queue] for queue in queues)
 
 
-# Members and queues in sentences, many of them as few words.
-MOST_IDS, MOST_PLACES = 4, 3
-
-
-def ids(client_ids: Iterable[str]) -> str:
-    """`c1, c2, c3 and 9 more`."""
-    named = sorted(set(client_ids))
-    if len(named) <= MOST_IDS:
-        return ", ".join(named)
-    shown = ", ".join(named[: MOST_IDS - 1])
-    return gettext("%(ids)s and %(n)s more") % {"ids": shown, "n": count(len(named) - MOST_IDS + 1)}
-
-
-def queues(found: Sequence[QueueKey]) -> str:
-    """`queue 3 of Orders on broker-a`, `6 queues of Orders on broker-a (0–5)`, `412 queues of 3 topics`."""
-    places = [
-        place(topic, broker, [queue.queue_id for queue in of_broker])
-        for (topic, broker), of_broker in groupby(sorted(found), key=lambda queue: (queue.topic, queue.broker))
-    ]
-    if len(places) <= MOST_PLACES:
-        return gettext(" and ").join(places)
-    topics = sorted({queue.topic for queue in found})
-    words = {"queues": queue_count(len(found)), "topics": ids(topics)}
-    return gettext("%(queues)s of %(topics)s") % words
-
-
-def queue_count(number: int) -> str:
-    return ngettext("%(n)s queue", "%(n)s queues", number) % {"n": count(number)}
-
-
 # Which queues a cause leaves to nobody or gives to two: told with their cause, and not once more without it.
-Queues = dict[Kind, list[tuple[TopicShare, int]]]
+# Queues of nobody without another cause: `unowned` says why.
+UNOWNED = FindingCode.UNOWNED_UNKNOWN_OWNER
+Queues = dict[FindingCode, list[tuple[TopicShare, int]]]
 
 
 @dataclass(frozen=True)
@@ -154,22 +121,15 @@ class Effect:
     unowned: Sequence[QueueKey]
     doubly_owned: Sequence[QueueKey]
 
-    @property
-    def sentences(self) -> str:
-        """To be put after the cause."""
-        said = [gettext(" Consumed by two: %s.") % queues(self.doubly_owned)] if self.doubly_owned else []
-        said += [gettext(" Not consumed: %s.") % queues(self.unowned)] if self.unowned else []
-        return "".join(said)
-
 
 @dataclass(frozen=True)
 class Effects:
     unowned: Queues = field(default_factory=dict)
     doubly_owned: Queues = field(default_factory=dict)
 
-    def of(self, kind: Kind) -> Effect:
+    def of(self, code: FindingCode) -> Effect:
         unowned, doubly_owned = (
-            sorted(share.queues[queue] for share, queue in found.get(kind, ()))
+            sorted(share.queues[queue] for share, queue in found.get(code, ()))
             for found in (self.unowned, self.doubly_owned)
         )
         return Effect(unowned, doubly_owned)
@@ -181,31 +141,31 @@ def effects(evidence: Evidence) -> Effects:
         for queue in evidence.nobodys(share):
             found.unowned.setdefault(_cause_of_none(evidence, share, queue), []).append((share, queue))
         for queue in _held_by_processes(evidence, share):
-            found.doubly_owned.setdefault(Kind.DUPLICATE_IDS, []).append((share, queue))
+            found.doubly_owned.setdefault(FindingCode.DUPLICATE_CLIENT_IDS, []).append((share, queue))
         for queue in evidence.held_twice(share):
             found.doubly_owned.setdefault(_cause_of_two(evidence, share), []).append((share, queue))
     return found
 
 
-def _cause_of_none(evidence: Evidence, share: TopicShare, queue: int) -> Kind:
+def _cause_of_none(evidence: Evidence, share: TopicShare, queue: int) -> FindingCode:
     if share.why is not None and share.why.sort is Sort.LISTS:
-        return Kind.BROKERS_DIFFER
+        return FindingCode.BROKERS_DIFFER
     if queue in share.fallen:
-        return Kind.SUBSCRIPTIONS
+        return FindingCode.SUBSCRIPTIONS_DIFFER
     computed_by_nobody = evidence.shares.why is None and queue not in share.owners
     if computed_by_nobody and len(strategies(evidence.members)) > 1:
-        return Kind.STRATEGIES
+        return FindingCode.STRATEGIES_DIFFER
     if computed_by_nobody and share.why is None and any(member.processes > 1 for member in evidence.members):
-        return Kind.DUPLICATE_IDS
-    return Kind.UNOWNED
+        return FindingCode.DUPLICATE_CLIENT_IDS
+    return UNOWNED
 
 
-def _cause_of_two(evidence: Evidence, share: TopicShare) -> Kind:
+def _cause_of_two(evidence: Evidence, share: TopicShare) -> FindingCode:
     if share.why is not None and share.why.sort is Sort.LISTS:
-        return Kind.BROKERS_DIFFER
+        return FindingCode.BROKERS_DIFFER
     if evidence.shares.why is not None and evidence.shares.why.sort is Sort.MODELS:
-        return Kind.SETTINGS
-    return Kind.STRATEGIES if len(strategies(evidence.members)) > 1 else Kind.DOUBLY_OWNED
+        return FindingCode.SETTINGS_DIFFER
+    return FindingCode.STRATEGIES_DIFFER if len(strategies(evidence.members)) > 1 else FindingCode.DOUBLY_OWNED
 
 
 def _held_by_processes(evidence: Evidence, share: TopicShare) -> list[int]:

@@ -3,15 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from django.utils.translation import gettext, ngettext
-
-from consumers.ownership.finding import Kind, Level, OwnershipFinding
-from consumers.ownership.shares.facts import MemberFacts, Sort, is_broadcasting
-from consumers.ownership.shares.topic_share import TopicShare
-from consumers.ownership.troubles.evidence import PATIENCE, Effects, Evidence, Held, ids, keys, queue_count, queues
-from consumers.queries.texts import age, count
-from consumers.rebalances.rows import LogLine
-from consumers.rebalances.sentences import OF_MEMBERS
+from consumers.ownership.group_shares import TopicShare
+from consumers.ownership.reports import MemberReport, Sort, is_broadcasting
+from consumers.ownership.troubles.evidence import PATIENCE, Effects, Evidence, Held, keys
+from consumers.queries.findings import DetectedFinding
+from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
 # Members as the brokers list them: one id with two processes, brokers that list different members, silent members.
 # Clients register with every broker as often (RocketMQ 5.4.0, ClientConfig.heartbeatBrokerInterval).
@@ -21,39 +17,26 @@ HEARTBEAT = timedelta(seconds=30)
 EXPIRY = timedelta(seconds=120)
 
 
-def duplicate_ids(evidence: Evidence, effects: Effects) -> Iterator[OwnershipFinding]:
+def duplicate_ids(evidence: Evidence, effects: Effects) -> Iterator[DetectedFinding]:
     """Seen in two readings."""
     found = [m for m in evidence.members if m.processes > 1 and m.duplicated_since and m.last_seen > m.duplicated_since]
     if not found:
         return
     since = min(member.duplicated_since for member in found if member.duplicated_since)
-    effect = effects.of(Kind.DUPLICATE_IDS)
-    said = gettext("Several processes share a client id: %s.") % "; ".join(map(_connected, found))
-    if evidence.now - since < EXPIRY:
-        said += gettext(" Or one reconnected, and the broker has yet to drop what is left of its old connection.")
-    if is_broadcasting(evidence.group):
-        said += gettext(" On one host they write the same file of offsets.")
-    else:
-        said += gettext(" Each computes its share by the same place in the list.")
-    yield OwnershipFinding(
-        kind=Kind.DUPLICATE_IDS,
-        level=Level.WARNING if is_broadcasting(evidence.group) else Level.PROBLEM,
-        sentence=said + effect.sentences,
-        cure=gettext("Give each process an instance name of its own: the id is its address, @ and that name."),
-        facts={"connections": {member.client_id: dict(member.connections) for member in found}},
+    effect = effects.of(FindingCode.DUPLICATE_CLIENT_IDS)
+    notes = ["reconnecting"] if evidence.now - since < EXPIRY else []
+    notes.append("same_file" if is_broadcasting(evidence.group) else "same_share")
+    yield DetectedFinding(
+        code=FindingCode.DUPLICATE_CLIENT_IDS,
+        given_severity=FindingSeverity.WARNING if is_broadcasting(evidence.group) else None,
+        params={"connections": {member.client_id: dict(member.connections) for member in found}, "notes": notes},
         since=since,
         unowned=effect.unowned,
         doubly_owned=effect.doubly_owned,
     )
 
 
-def _connected(member: MemberFacts) -> str:
-    broker, addresses = max(sorted(member.connections.items()), key=lambda item: len(item[1]))
-    words = {"id": member.client_id, "addresses": ", ".join(addresses), "broker": broker}
-    return gettext("%(id)s is connected to %(broker)s from %(addresses)s") % words
-
-
-def brokers_differ(evidence: Evidence, effects: Effects) -> Iterator[OwnershipFinding]:
+def brokers_differ(evidence: Evidence, effects: Effects) -> Iterator[DetectedFinding]:
     """One for all topics; the members have had the time to register, and to learn of the topics' brokers."""
     missing: dict[str, set[str]] = {}
     topics: list[str] = []
@@ -67,24 +50,11 @@ def brokers_differ(evidence: Evidence, effects: Effects) -> Iterator[OwnershipFi
             missing.setdefault(broker, set()).update(members)
     if not missing:
         return
-    effect = effects.of(Kind.BROKERS_DIFFER)
-    said = "; ".join(
-        gettext("%(broker)s lacks %(ids)s") % {"broker": b, "ids": ids(missing[b])} for b in sorted(missing)
-    )
-    words = {"said": said, "topics": ids(topics)}
-    sentence = (
-        gettext("The brokers of %(topics)s list different members: %(said)s. Each client asks one of them.") % words
-    )
-    yield OwnershipFinding(
-        kind=Kind.BROKERS_DIFFER,
-        level=Level.PROBLEM,
-        sentence=sentence + effect.sentences,
-        cure=gettext(
-            "Find out why the members cannot reach that broker; members without a topic on it do not register there."
-        ),
-        facts={"missing": {broker: sorted(members) for broker, members in sorted(missing.items())}, "topics": topics},
+    effect = effects.of(FindingCode.BROKERS_DIFFER)
+    yield DetectedFinding(
+        code=FindingCode.BROKERS_DIFFER,
+        params={"missing": {broker: sorted(members) for broker, members in sorted(missing.items())}, "topics": topics},
         since=min(_listed_since(member) for member in evidence.members if _is_among(member, missing)),
-        log_line=LogLine(OF_MEMBERS, f"[BUG] ConsumerGroup: {evidence.group.name} The consumerId: "),
         unowned=effect.unowned,
         doubly_owned=effect.doubly_owned,
     )
@@ -108,43 +78,32 @@ def _lacking(evidence: Evidence, share: TopicShare) -> dict[str, set[str]]:
     return found
 
 
-def _listed_since(member: MemberFacts) -> datetime:
+def _listed_since(member: MemberReport) -> datetime:
     return max(member.listed_since or member.seen_since, member.duplicated_since or member.seen_since)
 
 
-def _is_among(member: MemberFacts, missing: dict[str, set[str]]) -> bool:
+def _is_among(member: MemberReport, missing: dict[str, set[str]]) -> bool:
     return any(member.client_id in members for members in missing.values())
 
 
-def silent(evidence: Evidence) -> Iterator[OwnershipFinding]:
+def silent(evidence: Evidence) -> Iterator[DetectedFinding]:
     """Members that have not answered for so long that more than one question went by."""
     found = [m for m in evidence.silent if m.error and evidence.now - (m.answered_at or m.seen_since) >= PATIENCE]
     for member in found:
-        words = {
-            "id": member.client_id,
-            "age": age((evidence.now - (member.answered_at or member.seen_since)).total_seconds()),
-            "error": member.error,
-        }
-        said = (
-            gettext("%(id)s has not reported its queues for %(age)s: %(error)s")
-            if member.answered_at
-            else gettext("%(id)s has never reported its queues, in %(age)s: %(error)s")
-        )
-        yield OwnershipFinding(
-            kind=Kind.SILENT,
-            level=Level.WARNING,
-            sentence=said % words,
-            cure=gettext("Check whether the member hangs: it is connected, so it retains its queues."),
-            facts={"client_id": member.client_id, "error": member.error},
+        silent_seconds = (evidence.now - (member.answered_at or member.seen_since)).total_seconds()
+        params = {"client_id": member.client_id, "error": member.error, "silent_seconds": silent_seconds}
+        yield DetectedFinding(
+            code=FindingCode.SILENT_MEMBER,
+            key=member.client_id,
+            params=params if member.answered_at else params | {"notes": ["never"]},
             since=member.answered_at,
         )
 
 
 # Members without a queue, and topics with fewer queues than members: more members will not help these.
-MOST_TOPICS = 4
 
 
-def too_few_queues(evidence: Evidence) -> Iterator[OwnershipFinding]:
+def too_few_queues(evidence: Evidence) -> Iterator[DetectedFinding]:
     """One for the members that own nothing at all, else one for each topic that leaves members out."""
     if not evidence.is_calm or evidence.shares.why is not None:
         return
@@ -161,47 +120,31 @@ def too_few_queues(evidence: Evidence) -> Iterator[OwnershipFinding]:
             yield _too_few(evidence, share, len(subscribers))
 
 
-def _is_idle(evidence: Evidence, member: MemberFacts, owning: set[str]) -> bool:
+def _is_idle(evidence: Evidence, member: MemberReport, owning: set[str]) -> bool:
     """It subscribes to topics with queues, all of them computed, and neither holds one nor is to hold one."""
     ours = [share for share in evidence.topics if share.queues and member.subscribes(share.topic)]
     return bool(ours) and member.client_id not in owning and all(share.why is None for share in ours)
 
 
-def _idle(evidence: Evidence, idle: list[MemberFacts], computed: list[TopicShare]) -> OwnershipFinding:
+def _idle(evidence: Evidence, idle: list[MemberReport], computed: list[TopicShare]) -> DetectedFinding:
     topics = {share.topic: len(share.queues) for share in computed if any(m.subscribes(share.topic) for m in idle)}
-    shown = [
-        gettext("%(topic)s has %(queues)s") % {"topic": topic, "queues": queue_count(number)}
-        for topic, number in sorted(topics.items())[:MOST_TOPICS]
-    ]
-    words = {
-        "n": count(len(idle)),
-        "of": count(len(evidence.members)),
-        "ids": ids(member.client_id for member in idle),
-        "topics": ", ".join(shown),
-    }
-    template = ngettext(
-        "%(n)s of %(of)s members owns no queue: %(ids)s. %(topics)s.",
-        "%(n)s of %(of)s members own no queue: %(ids)s. %(topics)s.",
-        len(idle),
-    )
-    return OwnershipFinding(
-        kind=Kind.IDLE,
-        level=Level.WARNING,
-        sentence=template % words,
-        cure=gettext("Give the topic more queues, or run fewer members."),
-        facts={"client_ids": sorted(member.client_id for member in idle), "topics": topics},
+    return DetectedFinding(
+        code=FindingCode.IDLE_MEMBERS,
+        params={
+            "client_ids": sorted(member.client_id for member in idle),
+            "idle": len(idle),
+            "members": len(evidence.members),
+            "topics": topics,
+        },
         since=max(evidence.group.settled_at or evidence.now, *(member.seen_since for member in idle)),
     )
 
 
-def _too_few(evidence: Evidence, share: TopicShare, members: int) -> OwnershipFinding:
-    words = {"topic": share.topic, "queues": queue_count(len(share.queues)), "members": count(members)}
-    return OwnershipFinding(
-        kind=Kind.TOO_FEW_QUEUES,
-        level=Level.NOTE,
-        sentence=gettext("%(topic)s has %(queues)s for %(members)s members: some own none of it.") % words,
-        cure=gettext("If the topic lags, give it more queues; more members do not help."),
-        facts={"topic": share.topic, "queues": len(share.queues), "members": members},
+def _too_few(evidence: Evidence, share: TopicShare, members: int) -> DetectedFinding:
+    return DetectedFinding(
+        code=FindingCode.TOO_FEW_QUEUES,
+        key=share.topic,
+        params={"topic": share.topic, "queues": len(share.queues), "members": members},
         since=evidence.group.settled_at,
     )
 
@@ -212,7 +155,7 @@ def _too_few(evidence: Evidence, share: TopicShare, members: int) -> OwnershipFi
 LOCK_HOLDS = timedelta(seconds=30)
 
 
-def locks_lost(evidence: Evidence) -> Iterator[OwnershipFinding]:
+def locks_lost(evidence: Evidence) -> Iterator[DetectedFinding]:
     """One for each topic and member. Times are compared with the member's own clock, as far as its answer shows it."""
     if is_broadcasting(evidence.group):
         return
@@ -225,7 +168,7 @@ def locks_lost(evidence: Evidence) -> Iterator[OwnershipFinding]:
                 if one.client_id in orderly and _is_lost(one, clocks.get(one.client_id)):
                     lost.setdefault(one.client_id, []).append((queue, one))
         for client_id, found in lost.items():
-            yield _lost(evidence, share, client_id, found, clocks[client_id])
+            yield _lost(share, client_id, found, clocks[client_id])
 
 
 def _clocks(evidence: Evidence) -> dict[str, datetime]:
@@ -242,20 +185,17 @@ def _is_lost(one: Held, clock: datetime | None) -> bool:
     return clock is not None and one.last_lock_at is not None and clock - one.last_lock_at > LOCK_HOLDS
 
 
-def _lost(
-    evidence: Evidence, share: TopicShare, client_id: str, found: list[tuple[int, Held]], clock: datetime
-) -> OwnershipFinding:
+def _lost(share: TopicShare, client_id: str, found: list[tuple[int, Held]], clock: datetime) -> DetectedFinding:
     oldest = min(one.last_lock_at for _, one in found if one.last_lock_at is not None)
-    places = keys(share, [queue for queue, _ in found])
-    words = {"id": client_id, "queues": queues(places), "age": age((clock - oldest).total_seconds())}
-    return OwnershipFinding(
-        kind=Kind.LOCK_LOST,
-        level=Level.PROBLEM,
-        sentence=gettext("%(id)s has lost the lock of %(queues)s: it renewed it %(age)s before it answered.") % words,
-        cure=gettext("Search the log of %(id)s for the line; while the lock is lost it consumes nothing of them.")
-        % words,
-        facts={"client_id": client_id, "topic": share.topic, "last_lock_at": oldest.isoformat()},
+    return DetectedFinding(
+        code=FindingCode.LOCK_LOST,
+        key=f"{share.topic} {client_id}",
+        params={
+            "client_id": client_id,
+            "topic": share.topic,
+            "last_lock_at": oldest.isoformat(),
+            "renewed_seconds": (clock - oldest).total_seconds(),
+        },
         since=oldest + LOCK_HOLDS,
-        queues=places,
-        log_line=LogLine(OF_MEMBERS, f"the message queue locked Failed, Group: {evidence.group.name}"),
+        queues=keys(share, [queue for queue, _ in found]),
     )

@@ -6,14 +6,41 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.pipeline.kernel.arrays.columns import Columns, arrow, numbers, whole
-from consumers.pipeline.kernel.arrays.keys import beside, first_rows, key_numbers, matches, shared_numbers
-from consumers.pipeline.kernel.arrays.names import GROUP, QUEUE
-from consumers.pipeline.kernel.arrays.segments import Segments, at_rows, seconds
-from consumers.pipeline.kernel.arrays.sums import Groups
-from consumers.pipeline.kernel.arrays.texts import Texts
+from .columns import (
+    GROUP,
+    QUEUE,
+    Columns,
+    Texts,
+    arrow,
+    beside,
+    first_rows,
+    key_numbers,
+    matches,
+    numbers,
+    shared_numbers,
+    whole,
+)
+from .segments import Groups, Segments, at_rows, seconds
 
-from . import readings_schema
+# The lists that a queue's row carries into the kernel, as Spark makes them.
+
+TIMES_AND_OFFSETS = ("at_us", "consumer_offset", "broker_offset", "min_offset", "pull_offset", "first_us")
+READINGS = pa.struct([*((name, pa.int64()) for name in TIMES_AND_OFFSETS), ("reason", pa.string())])
+LAGS = pa.struct(
+    [("at_us", pa.int64()), ("seconds", pa.float64()), ("kind", pa.string()), ("error_seconds", pa.float64())]
+)
+HANDS = pa.struct([("from_us", pa.int64()), ("to_us", pa.int64())])
+MINUTES = pa.struct(
+    [
+        ("start_us", pa.int64()),
+        ("time_lag_seconds", pa.float64()),
+        ("time_lag_kind", pa.string()),
+        ("lag_messages", pa.int64()),
+        ("consume_rate", pa.float64()),
+        ("produce_rate", pa.float64()),
+    ]
+)
+
 
 # What the members' own running info proves: who holds a queue, since when nobody does, what its owner does.
 # A member is asked in turn, so each one's newest answer counts, and only members that are still listed.
@@ -225,8 +252,8 @@ def minute_lists(queues: pa.Table, windows: pa.Table) -> pa.ListArray:
     order = np.lexsort((start, queue))
     order = order[queue[order] >= 0]
     rows = windows.combine_chunks().take(pa.array(order))
-    fields = [whole(start[order])] + [rows[field.name].combine_chunks() for field in list(readings_schema.MINUTES)[1:]]
+    fields = [whole(start[order])] + [rows[field.name].combine_chunks() for field in list(MINUTES)[1:]]
     starts = Segments.of_lengths(np.bincount(queue[order], minlength=queues.num_rows)).starts
     return pa.ListArray.from_arrays(
-        pa.array(starts, pa.int32()), pa.StructArray.from_arrays(fields, fields=list(readings_schema.MINUTES))
+        pa.array(starts, pa.int32()), pa.StructArray.from_arrays(fields, fields=list(MINUTES))
     )

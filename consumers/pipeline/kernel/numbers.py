@@ -9,17 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import numbers, whole
-from consumers.pipeline.kernel.arrays.keys import key_numbers
-from consumers.pipeline.kernel.arrays.names import GROUP
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, Segments, at_rows, seconds
-from consumers.pipeline.kernel.arrays.texts import Texts
 
+from .columns import GROUP, Texts, key_numbers, numbers, whole
 from .readings import Hands, Readings, Restarts, Steps, steps
+from .segments import MICROSECONDS, Segments, at_rows, seconds
 from .time_lag import EXACT, UNKNOWN, TimeLags
 
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
-Found = dict[str, "np.ndarray | pa.Array"]
+QueueNumbers = dict[str, "np.ndarray | pa.Array"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def window_numbers(
     until_us: int,
     durations: Durations,
     restarts: Restarts | None = None,
-) -> Found:
+) -> QueueNumbers:
     """The numbers of each row of `table`, by name: one row a queue, with `group`, `cluster`, `empty_since_us` and
     `allowance_seconds`.
 
@@ -65,7 +62,7 @@ def window_numbers(
     restarted = segments.last(step.restarts_rates & window)
     lags = seen.lags
 
-    found: Found = {
+    found: QueueNumbers = {
         **_newest(readings, recent, until_us),
         "known_age_seconds": seconds(until_us - last_us),
         "readings_in_window": whole(segments.count_of(window).astype(float)),
@@ -92,7 +89,7 @@ def window_numbers(
     return found
 
 
-def _newest(readings: Readings, recent: np.ndarray, until_us: int) -> Found:
+def _newest(readings: Readings, recent: np.ndarray, until_us: int) -> QueueNumbers:
     """Of the newest reading, whether its lag is known or not, and how many there are of the span."""
     segments, at = readings.segments, readings.at_us
     newest = segments.last(np.ones(segments.rows, bool))
@@ -108,7 +105,7 @@ def _newest(readings: Readings, recent: np.ndarray, until_us: int) -> Found:
     }
 
 
-def _stood(readings: Readings, good: np.ndarray, step: Steps, last_us: np.ndarray) -> Found:
+def _stood(readings: Readings, good: np.ndarray, step: Steps, last_us: np.ndarray) -> QueueNumbers:
     """Since when the offset stands: its last consumption, else the first good reading."""
     consumed = readings.segments.last(step.is_consumption)
     stood_us = at_rows(readings.at_us, np.where(consumed >= 0, consumed, readings.segments.first(good)))
@@ -119,7 +116,7 @@ def _stood(readings: Readings, good: np.ndarray, step: Steps, last_us: np.ndarra
     }
 
 
-def _rates(readings: Readings, base: np.ndarray, last: np.ndarray) -> Found:
+def _rates(readings: Readings, base: np.ndarray, last: np.ndarray) -> QueueNumbers:
     """Messages a second between two rows of each queue; NaN where they are the same one."""
     span = seconds(at_rows(readings.at_us, last) - at_rows(readings.at_us, base))
     span[~(span > 0)] = np.nan
@@ -137,7 +134,7 @@ def _begins(segments: Segments, first: np.ndarray) -> np.ndarray:
     return found
 
 
-def _highest(readings: Readings, window: np.ndarray, last: np.ndarray) -> Found:
+def _highest(readings: Readings, window: np.ndarray, last: np.ndarray) -> QueueNumbers:
     """The highest consumer offset of the window, and when one below it was first seen after that. `last`: the newest
     offset of each queue."""
     segments = readings.segments
@@ -148,7 +145,7 @@ def _highest(readings: Readings, window: np.ndarray, last: np.ndarray) -> Found:
     return {"highest_consumer_offset": whole(highest), "dropped_us": whole(dropped_us)}
 
 
-def _skipped(readings: Readings, chosen: np.ndarray, window: np.ndarray) -> Found:
+def _skipped(readings: Readings, chosen: np.ndarray, window: np.ndarray) -> QueueNumbers:
     """The step, if any, in which an offset below the next reading's min offset was moved up to it or beyond."""
     segments = readings.segments
     before = segments.before(readings.consumer_offset, window)
@@ -162,7 +159,7 @@ def _skipped(readings: Readings, chosen: np.ndarray, window: np.ndarray) -> Foun
     }
 
 
-def _time_lag(lags: TimeLags, last_us: np.ndarray, lag: np.ndarray) -> Found:
+def _time_lag(lags: TimeLags, last_us: np.ndarray, lag: np.ndarray) -> QueueNumbers:
     """Zero exactly where the lag is zero. `time_lag_at_most_seconds`: since an earlier time lag was known, the first
     unconsumed message can only have become a newer one."""
     segments = lags.segments

@@ -15,15 +15,11 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import numbers
-from consumers.pipeline.kernel.arrays.gathered import Gathered
-from consumers.pipeline.kernel.arrays.keys import shared_numbers
-from consumers.pipeline.kernel.arrays.names import TOPIC_QUEUE
-from consumers.pipeline.kernel.arrays.segments import MINUTE_US, Segments, at_rows, seconds
-from consumers.pipeline.kernel.arrays.texts import Texts
 
 from .anchors import Anchored, Brackets, new_anchors
-from .readings import Readings
+from .columns import TOPIC_QUEUE, Texts, numbers, shared_numbers
+from .readings import Gathered, Readings
+from .segments import MINUTE_US, Segments, at_rows, seconds
 
 EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = KINDS = ("exact", "interpolated", "at_least", "unknown")
 KNOWN_KINDS = (EXACT, INTERPOLATED)

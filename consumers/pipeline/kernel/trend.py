@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import Columns, bools, numbers
-from consumers.pipeline.kernel.arrays.segments import MINUTE_US, Segments
 
+from .columns import Columns, bools, numbers
+from .segments import MINUTE_US, Segments
 from .time_lag import KNOWN_KINDS
 
 MINUTE_SECONDS = 60

@@ -10,9 +10,9 @@ from datetime import timedelta
 from typing import Any
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
+from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.slices import EPOCH
-from consumers.vocabulary.causes import RebalanceCause
+from consumers.vocabulary.reasons import RebalanceCause
 
 from .changes import FailedAnswer, MemberChange
 from .events import ObservedRebalance

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
+from consumers.pipeline.kernel.segments import MICROSECONDS
 
 from .changes import FailedAnswer, MemberChange, ReadingChanges, failed_answers, has_ownership_gaps, reading_changes
 from .changes import topics_of as topics_of_reading

@@ -15,30 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import bools
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
+from consumers.pipeline.kernel.columns import bools
+from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.rocketmq.names import RETRY_PREFIX
-from consumers.vocabulary.unknown import NO_LAG_REASONS
+from consumers.vocabulary.reasons import RebalanceReason
+from consumers.vocabulary.states import NO_LAG_REASONS
 
 from .causes import causes_of
 from .events import Limits, ObservedRebalance, SampledTimes, observed_rebalances, sampled_of
 from .history import BROADCASTING, GroupHistory, MemberInterval, TopicQueue, histories
 from .member_rows import Place, is_held, microseconds_of
 from .queue_costs import Bounds, CostSpan, OffsetReading, OwnerAnswer, OwnerSample, QueueHistory, Replay, replay_of
-from .tables import EVENTS, GROUP, LAGS, LAPSES, LAPSES_OF_QUEUE, PLACE, REPLAYED, SPANS, TOPICS
+from .tables import EVENTS, GROUP, LAGS, LAPSES, LAPSES_OF_QUEUE, PLACE, REPLAYED, REPLAYED_OFFSETS, SPANS, TOPICS
+
 
 # What a rebalance did to each topic: sums over its queues, null with a reason as soon as a part is unknown.
-NO_QUEUE = "no queue of the topic is known"
-
-EVERY_MEMBER = "every member of a broadcasting group holds every queue"
-
-OWN_OFFSETS = "members of a broadcasting group keep offsets of their own"
-
-NOT_READ_BEFORE = "the lag before it was not known of every queue"
-
-NOT_READ_WITHIN = "the lag was not known of every queue at some reading of it"
-
-
 @dataclass(frozen=True)
 class QueueCost:
     """Of a queue of the group."""
@@ -67,10 +58,14 @@ class QueueCost:
         seconds: list[float | None] = [one / MICROSECONDS for one in micros]
         seconds = seconds or [None] * len(LAPSES_OF_QUEUE)
         values = dict(zip([*LAPSES_OF_QUEUE, *REPLAYED], [*seconds, *self.replay[:2]], strict=True))
-        whys = {**dict.fromkeys(LAPSES_OF_QUEUE, EVERY_MEMBER), **dict.fromkeys(REPLAYED, self.replay.why)}
+        whys = {
+            **dict.fromkeys(LAPSES_OF_QUEUE, RebalanceReason.EVERY_MEMBER),
+            **dict.fromkeys(REPLAYED, self.replay.why),
+        }
         owners = {"before": self.queue.before, "after": self.queue.after}
         place = {"broker": self.broker, "queue_id": self.queue_id}
-        return {**place, **owners, **values, "unknown": _reasons(values, whys)}
+        offsets = dict(zip(REPLAYED_OFFSETS, self.replay[3:], strict=True))
+        return {**place, **owners, **values, **offsets, "unknown": _reasons(values, whys)}
 
 
 def topic_cost(
@@ -83,8 +78,8 @@ def topic_cost(
         for place, queue in sorted(queues.items())
         if queue.is_of_group
     ]
-    not_sampled = span.not_sampled or (None if costs else NO_QUEUE)
-    lapse_why = EVERY_MEMBER if span.is_broadcasting else not_sampled
+    not_sampled = span.not_sampled or (None if costs else RebalanceReason.NO_QUEUE)
+    lapse_why = RebalanceReason.EVERY_MEMBER if span.is_broadcasting else not_sampled
     replay_why = min((one.replay.why for one in costs if one.replay.why is not None), default=None)
     values = {
         "queues": len(costs) or None,
@@ -98,18 +93,18 @@ def topic_cost(
     if costs and replay_why is None:
         values |= {name: sum(getattr(one.replay, name) or 0 for one in costs) for name in REPLAYED}
     whys = {
-        "queues": NO_QUEUE,
+        "queues": RebalanceReason.NO_QUEUE,
         "queues_moved": not_sampled,
         **dict.fromkeys(LAPSES, lapse_why),
-        **dict.fromkeys(REPLAYED, replay_why or (OWN_OFFSETS if span.is_broadcasting else not_sampled)),
-        **dict(zip(LAGS, (NOT_READ_BEFORE, NOT_READ_WITHIN), strict=True)),
+        **dict.fromkeys(REPLAYED, replay_why or (RebalanceReason.OWN_OFFSETS if span.is_broadcasting else not_sampled)),
+        **dict(zip(LAGS, (RebalanceReason.LAG_BEFORE, RebalanceReason.LAG_WITHIN), strict=True)),
     }
     moves = [one.move() for one in costs if one.is_worth_reporting]
     return {**values, "moves": moves, "unknown": _reasons(values, whys)}
 
 
 def _replay(queue: QueueHistory, commit_interval_seconds: float) -> Replay:
-    why = OWN_OFFSETS if queue.span.is_broadcasting else queue.span.not_sampled
+    why = RebalanceReason.OWN_OFFSETS if queue.span.is_broadcasting else queue.span.not_sampled
     return Replay(None, None, why) if why else replay_of(queue, commit_interval_seconds)
 
 

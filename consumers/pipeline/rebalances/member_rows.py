@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.pipeline.kernel.arrays.columns import bools
+from consumers.pipeline.kernel.columns import bools
 from consumers.rocketmq.names import RETRY_PREFIX
 
 NO_TIME = np.iinfo(np.int64).min

@@ -18,15 +18,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.vocabulary.reasons import RebalanceReason
+from consumers.vocabulary.states import UnknownReason
 
 from .events import SampledTimes
-
-NOT_SAMPLED_BEFORE = "who owned the queues before was not sampled"
-NOT_SAMPLED_AFTER = "who owns the queues after it was not sampled"
-NO_OLD_OWNER = "who held it before it had no owner was not sampled"
-NO_START = "where its next owner began is not known"
 
 
 class OwnerSample(NamedTuple):
@@ -75,11 +71,14 @@ class Tenure(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """How many messages at least and at most; null for the reason `why`."""
+    """How many messages at least and at most, and within which offsets, half-open: null where none was; all null for
+    the reason `why`, a RebalanceReason."""
 
     replayed_messages_low: int | None
     replayed_messages: int | None
     why: str | None = None
+    replayed_from: int | None = None
+    replayed_until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,8 @@ class CostSpan:
     def not_sampled(self) -> str | None:
         """Why it is unknown who owned its queues."""
         if self.times.before_us is None:
-            return NOT_SAMPLED_BEFORE
-        return NOT_SAMPLED_AFTER if self.times.after_us is None else None
+            return RebalanceReason.OWNERS_BEFORE
+        return RebalanceReason.OWNERS_AFTER if self.times.after_us is None else None
 
 
 @dataclass(frozen=True)
@@ -263,7 +262,10 @@ def replay_of(queue: QueueHistory, commit_interval_seconds: float) -> Replay:
     if why is not None:
         return Replay(None, None, why)
     low = sum(part.replayed_messages_low or 0 for part in parts)
-    return Replay(low, sum(part.replayed_messages or 0 for part in parts))
+    starts = [part.replayed_from for part in parts if part.replayed_from is not None]
+    ends = [part.replayed_until for part in parts if part.replayed_until is not None]
+    high = sum(part.replayed_messages or 0 for part in parts)
+    return Replay(low, high, None, min(starts, default=None), max(ends, default=None))
 
 
 def handovers(queue: QueueHistory) -> list[Handover]:
@@ -282,9 +284,9 @@ def _replayed(handover: Handover, commit_interval_seconds: float) -> Replay:
     if (position is None or old is None) and _is_first(handover):
         return Replay(0, 0)
     if old is None:
-        return Replay(None, None, NO_OLD_OWNER)
+        return Replay(None, None, RebalanceReason.NO_OLD_OWNER)
     if position is None or latest is None:
-        return Replay(None, None, NO_START)
+        return Replay(None, None, RebalanceReason.NO_START)
     low = max(position - latest, 0)
     held = position if old.cached_max is None else max(position, old.cached_max + 1)
     committed = [one.consumer_offset for one in handover.between if one.consumer_offset is not None]
@@ -293,7 +295,8 @@ def _replayed(handover: Handover, commit_interval_seconds: float) -> Replay:
     possible = held - position + math.ceil(max(handover.pace, 0.0) * commit_interval_seconds)
     if handover.after is not None and handover.after.broker_offset is not None:
         possible = min(possible, handover.after.broker_offset - earliest)
-    return Replay(low, max(low, held - earliest, possible))
+    high = max(low, held - earliest, possible)
+    return Replay(low, high, None, earliest, earliest + high) if high else Replay(0, 0)
 
 
 def _is_first(handover: Handover) -> bool:

@@ -54,14 +54,14 @@ CLIENT_FIELDS = (
 
 
 @dataclass(frozen=True)
-class GroupFacts:
+class RebalanceInputs:
     clients: dict[int, list[dict[str, Any]]]  # by group
     topics: dict[int, set[str]]  # by group
     queues: dict[tuple[int, str], list[dict[str, Any]]]  # by cluster and topic
     brokers: dict[int, list[dict[str, Any]]]  # by cluster
 
     @classmethod
-    def of(cls, groups: Sequence[ConsumerGroup], since: datetime, until: datetime) -> "GroupFacts":
+    def of(cls, groups: Sequence[ConsumerGroup], since: datetime, until: datetime) -> "RebalanceInputs":
         topics = _topics(groups, since)
         clusters = {group.cluster_id for group in groups}
         return cls(
@@ -172,7 +172,7 @@ class ChangedGroups:
         }
         reach = min(starts.values()) - lookback
         pops = pop_answers(starts)
-        facts = GroupFacts.of(groups, reach, until)
+        facts = RebalanceInputs.of(groups, reach, until)
         rows = [
             {
                 "cluster": group.cluster.name,

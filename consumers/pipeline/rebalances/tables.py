@@ -115,6 +115,7 @@ SPANS = pa.schema([("cluster", TEXT), ("group", TEXT), ("anchor_us", US)])
 
 LAPSES = ["unowned_queue_seconds", "doubly_owned_queue_seconds", "doubly_owned_queues"]
 REPLAYED = ["replayed_messages_low", "replayed_messages"]
+REPLAYED_OFFSETS = ["replayed_from", "replayed_until"]  # half-open; null where nothing was replayed, or it is unknown
 LAGS = ["lag_before_messages", "lag_peak_messages"]
 LAPSES_OF_QUEUE = [f"{kind}_seconds{bound}" for kind in ("unowned", "doubly_owned") for bound in ("", "_low", "_high")]
 MOVE = pa.struct(
@@ -124,7 +125,7 @@ MOVE = pa.struct(
         ("before", pa.list_(TEXT)),
         ("after", pa.list_(TEXT)),
         *[(name, pa.float64()) for name in LAPSES_OF_QUEUE],
-        *[(name, pa.int64()) for name in REPLAYED],
+        *[(name, pa.int64()) for name in (*REPLAYED, *REPLAYED_OFFSETS)],
         ("unknown", TEXT),  # JSON: {name of a null: why}
     ]
 )

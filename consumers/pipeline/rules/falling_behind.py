@@ -4,10 +4,9 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import Columns
+from consumers.pipeline.kernel.columns import Columns
 from consumers.pipeline.kernel.time_lag import KNOWN_KINDS
-from consumers.vocabulary.rules import Expiry, RuleCode
-from consumers.vocabulary.states import State
+from consumers.vocabulary.states import Expiry, RuleCode, State
 
 from .rule import Evidence, Rule, everything
 
@@ -15,7 +14,7 @@ LAG = {"lag_messages": "lag_messages", "time_lag_seconds": "time_lag_seconds"}
 RATES = {"consume_rate": "trend_consume_rate", "produce_rate": "trend_produce_rate"}
 
 
-def rules() -> list[Rule]:
+def falling_behind_rules() -> list[Rule]:
     rise: dict[str, Evidence] = {
         "time_lag_from_seconds": "trend_from_seconds",
         "time_lag_to_seconds": "trend_to_seconds",
@@ -77,3 +76,92 @@ def _expiry(columns: Columns) -> pa.Array:
 
 def expires_soon(columns: Columns, durations: Durations) -> np.ndarray:
     return columns["expires_in_seconds"] < durations.warn_expiry_seconds
+
+
+# OK: level with the broker, or behind by no more time than is allowed, now or a moment ago.
+
+
+def keeping_up_rules() -> list[Rule]:
+    detail = {
+        "lag_messages": "lag_messages",
+        "time_lag_seconds": "time_lag_seconds",
+        "allowance_seconds": "allowance_seconds",
+    }
+    return [
+        Rule(
+            RuleCode.CAUGHT_UP, State.OK, lambda columns: columns["lag_messages"] == 0, {"lag_messages": "lag_messages"}
+        ),
+        Rule(RuleCode.WITHIN_THRESHOLD, State.OK, _is_within, detail),
+        Rule(RuleCode.WITHIN_THRESHOLD_BEFORE, State.OK, lambda columns: columns["was_within_allowance"], detail),
+    ]
+
+
+def _is_within(columns: Columns) -> np.ndarray:
+    """ "At least" has no upper end: only a known time lag can be within the allowance."""
+    is_known = columns.is_in("time_lag_kind", KNOWN_KINDS)
+    return is_known & (columns["time_lag_seconds"] <= columns["allowance_seconds"])
+
+
+# What is of a kind that is not judged like the others: ghosts, progress kept elsewhere, pauses, habits, pops.
+
+
+def kept_outside() -> list[Rule]:
+    """Before whether there is a reading at all: none could tell."""
+    return [
+        Rule(
+            RuleCode.PROGRESS_OUTSIDE,
+            State.UNKNOWN,
+            lambda columns: columns.is_known("outside_store"),
+            {"outside_store": "outside_store"},
+        )
+    ]
+
+
+def ghosts() -> list[Rule]:
+    """Before anything that an offset could say."""
+    return [
+        Rule(
+            RuleCode.INACTIVE,
+            State.OK,
+            lambda columns: columns["is_ghost"],
+            {"lag_messages": "lag_messages"},
+        )
+    ]
+
+
+def popped() -> list[Rule]:
+    """Before "caught up": an offset at the end says that all was handed out, not that it was done."""
+    return [
+        Rule(
+            RuleCode.POPPED_TO_END,
+            State.OK,
+            lambda columns: columns["is_popping"] & (columns["lag_messages"] == 0),
+            {"lag_messages": "lag_messages", "unacked_messages": "unacked_messages"},
+        )
+    ]
+
+
+def standing_as_meant(durations: Durations) -> list[Rule]:
+    """Behind and still, and no fault: after what is lost and what is level."""
+    detail = {"lag_messages": "lag_messages", "time_lag_seconds": "time_lag_seconds"}
+    shortest = min(durations.stop_without_members_seconds, durations.unowned_seconds, durations.stall_seconds)
+
+    def is_away_as_usual(columns: Columns) -> np.ndarray:
+        # Where how long it waits, or usually waits, is not known, it is not known to be usual either.
+        is_usual = columns["time_lag_seconds"] <= columns["habit_limit_seconds"]
+        return columns["is_away"] & is_usual & ~expires_soon(columns, durations)
+
+    return [
+        Rule(
+            RuleCode.PAUSED,
+            State.OK,
+            lambda columns: columns["is_paused"] & (columns["still_seconds"] >= shortest),
+            detail,
+        ),
+        Rule(
+            RuleCode.OFFLINE_BY_HABIT,
+            State.OK,
+            is_away_as_usual,
+            {**detail, "usual_limit_seconds": "habit_limit_seconds"},
+        ),
+    ]

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from consumers.pipeline.kernel.arrays.columns import Columns
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.states import State
+from consumers.pipeline.kernel.columns import Columns
+from consumers.vocabulary.states import RuleCode, State
 
 # Of the queues that a rule decided: numpy (NaN: not known), Arrow (null), or the name of a column.
 Evidence = str | Callable[[Columns], "np.ndarray | pa.Array | pa.ChunkedArray"]

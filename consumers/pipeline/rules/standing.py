@@ -7,10 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import Columns, whole
-from consumers.pipeline.kernel.arrays.segments import seconds
-from consumers.vocabulary.rules import BlockedBy, OwnerUnknown, RuleCode
-from consumers.vocabulary.states import State
+from consumers.pipeline.kernel.columns import Columns, whole
+from consumers.pipeline.kernel.segments import seconds
+from consumers.vocabulary.states import BlockedBy, OwnerUnknown, RuleCode, State, UnknownReason
 
 from .rule import Evidence, Rule
 
@@ -21,7 +20,7 @@ PULL_THRESHOLD_SPAN = 2000
 FRESH_PULL_SECONDS = 60
 
 
-def rules(durations: Durations) -> list[Rule]:
+def standing_rules(durations: Durations) -> list[Rule]:
     detail: dict[str, Evidence] = {
         "still_seconds": lambda columns: np.fmax(
             columns["still_seconds"], seconds(columns["last_us"] - _still_since(columns))
@@ -138,3 +137,84 @@ def blocked_by(columns: Columns) -> pa.Array:
 def _first_of(cases: Iterable[tuple[np.ndarray, BlockedBy]], otherwise: BlockedBy) -> list[str]:
     conditions, names = zip(*cases, strict=True)
     return np.select(conditions, names, otherwise).tolist()
+
+
+# REWIND: the consumer offset went back and has not regained. Looked at before "caught up", which it may also be.
+
+
+def moved_back_rules(durations: Durations) -> list[Rule]:
+    return [
+        Rule(
+            RuleCode.OFFSET_WENT_BACK,
+            State.REWIND,
+            lambda columns: (_missing(columns) > 0) & ~is_replay(columns, durations),
+            {
+                "from_offset": "highest_consumer_offset",
+                "to_offset": "consumer_offset",
+                "missing_messages": lambda columns: whole(_missing(columns)),
+                "lag_messages": "lag_messages",
+                "client_id": "owner",
+            },
+            since_us="dropped_us",
+        )
+    ]
+
+
+def _missing(columns: Columns) -> np.ndarray:
+    return columns["highest_consumer_offset"] - columns["consumer_offset"]
+
+
+def is_replay(columns: Columns, durations: Durations) -> np.ndarray:
+    """An owner's successor begins at what was committed: no further back than what was in flight."""
+    apart = np.abs(seconds(columns["dropped_us"] - columns["owner_changed_us"]))
+    return (apart <= durations.replay_after_move_seconds) & (_missing(columns) <= columns["in_flight_seen"])
+
+
+# LOSS: messages were deleted by the broker before the group consumed them, or its offset is gone.
+
+
+def lost_offsets() -> list[Rule]:
+    """Before "never committed", which is only for a queue whose offset nobody ever saw."""
+    return [
+        Rule(
+            RuleCode.OFFSET_LOST,
+            State.LOSS,
+            lambda columns: columns.is_in("newest_reason", [UnknownReason.OFFSET_LOST]),
+            {"lost_offset": "lost_offset", "broker_offset": "newest_broker_offset", "min_offset": "newest_min_offset"},
+            since_us="lost_us",
+        )
+    ]
+
+
+def expiry_rules() -> list[Rule]:
+    return [
+        Rule(
+            RuleCode.MESSAGES_EXPIRED,
+            State.LOSS,
+            lambda columns: columns["consumer_offset"] < columns["min_offset"],
+            {
+                "expired_messages": lambda columns: whole(columns["min_offset"] - columns["consumer_offset"]),
+                "consumer_offset": "consumer_offset",
+                "min_offset": "min_offset",
+                "lag_messages": "lag_messages",
+            },
+        ),
+        Rule(
+            RuleCode.MOVED_TO_OLDEST,
+            State.LOSS,
+            lambda columns: columns.is_known("skipped_us"),
+            {
+                "lost_messages_at_least": _lost_at_least,
+                "lost_messages_at_most": lambda columns: whole(columns["skipped_min"] - columns["skipped_from"]),
+                "from_offset": "skipped_from",
+                "to_offset": "skipped_to",
+            },
+            since_us="skipped_us",
+        ),
+    ]
+
+
+def _lost_at_least(columns: Columns) -> pa.Array:
+    """A consumer that was fast enough lost none of them; one that begins again at the min offset lost all."""
+    all_of_them = columns["skipped_min"] - columns["skipped_from"]
+    return whole(np.where(columns["skipped_to"] == columns["skipped_min"], all_of_them, 0.0))

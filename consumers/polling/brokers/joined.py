@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, dlq_topic, topic_kind
-from consumers.rocketmq.wire.errors import RemoteProtocolError
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.rocketmq.wire.codes import RemoteProtocolError
+from consumers.vocabulary.states import UnknownReason
 
 # The queues of one broker's topics as integers: the topic's place in a list of names, and the queue id.
 QUEUE_BITS = 20

@@ -13,7 +13,7 @@ from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, codes, dist
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
-from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 
 # The min offsets of one broker's queues, as far as they were fetched, and when, as sorted columns.

@@ -10,7 +10,7 @@ import pyarrow as pa
 from consumers.polling.brokers.joined import encoded
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC, level_delays, level_of_queue
-from consumers.rocketmq.wire.errors import RemoteProtocolError, RocketMQError
+from consumers.rocketmq.wire.codes import RemoteProtocolError, RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 
 # What one reading learns of brokers' delay levels and timer wheels, besides their offsets.

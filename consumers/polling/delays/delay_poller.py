@@ -10,15 +10,20 @@ from consumers.models import Cluster
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.reading import BrokerReading, OffsetsReading
 from consumers.polling.record.delays import record_delays
-from consumers.polling.wire import Wire
+from consumers.polling.registration import Wire
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC, queue_of_level
 from consumers.rocketmq.messages.stored import PullOutcome, QueueEntries, StoredMessage
 from consumers.rocketmq.names import RETRY_PREFIX, group_of_retry_topic
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
-from consumers.rocketmq.wire.values import time_of
-from consumers.vocabulary.brokers import MASTER
+from consumers.rocketmq.wire.codes import (
+    BrokerRefused,
+    DeadlineExceeded,
+    RemoteProtocolError,
+    ResponseCode,
+    RocketMQError,
+    time_of,
+)
+from consumers.vocabulary.states import MASTER
 
 from .answers import (
     BrokerDelays,

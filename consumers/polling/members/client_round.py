@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.members.membership import newest_change
-from consumers.polling.members.turn import AT_ONCE, Silences, Turn
 from consumers.polling.memory import is_busy
 from consumers.polling.reading import ClientReading, Member, OwnedQueue
 from consumers.rocketmq.admin import BrokerAdmin
@@ -19,8 +18,9 @@ from consumers.rocketmq.bodies.client_bodies import (
     RunningInfo,
     Subscription,
 )
-from consumers.rocketmq.wire.errors import DeadlineExceeded, RocketMQError, Unreachable
-from consumers.rocketmq.wire.values import time_of
+from consumers.rocketmq.wire.codes import DeadlineExceeded, RocketMQError, Unreachable, time_of
+
+from .membership import AT_ONCE, Silences, Turn
 
 # The settings of a client that are stored: an explicit list of names, since other properties may hold secrets (proxies,
 # hooks, whatever its classes print of themselves).

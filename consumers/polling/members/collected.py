@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from consumers.models import Client, Cluster, GroupKind
 from consumers.polling.members.client_round import ClientRound
 from consumers.polling.members.membership import read_groups
-from consumers.polling.members.turn import AskedBroker, Budget, Silences, Turn
 from consumers.polling.reading import ClientReading, GroupMembers, Member, MembersReading
+
+from .membership import AskedBroker, Budget, Silences, Turn
 
 
 @dataclass(frozen=True)

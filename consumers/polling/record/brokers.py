@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupBroker, Queue
 from consumers.polling.brokers.remembered import RoutedPermission, StoreConfig
 from consumers.polling.reading import BrokerListing, BrokerReading, OffsetsReading
-from consumers.polling.record.tables.ids import EntityIds, QueueKey
-from consumers.polling.record.tables.stamps import stamp_each
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.names import RETRY_PREFIX, dlq_topic, is_system_group, retry_topic, topic_kind
-from consumers.vocabulary.brokers import MASTER
+from consumers.vocabulary.states import MASTER
+
+from .keyed_rows import EntityIds, QueueKey, stamp_each
 
 READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
 

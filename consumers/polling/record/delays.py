@@ -11,8 +11,8 @@ from django.db.models import Exists, OuterRef
 
 from consumers.models import Assignment, Cluster, ConsumerGroup, DelayLevel, HeadMessage, QueueSample, Rung, TagSample
 from consumers.polling.delays.answers import BrokerDelays, LevelReading, LevelSample
-from consumers.polling.heads.look_up import Head, HeadAnswer
-from consumers.polling.record.tables.ids import EntityIds
+from consumers.polling.delays.look_up import Head, HeadAnswer
+from consumers.polling.samples.first_stored import tag_filters
 from consumers.polling.samples.reading import (
     FirstStored,
     QueueKey,
@@ -22,8 +22,9 @@ from consumers.polling.samples.reading import (
     TagCount,
     TopicKey,
 )
-from consumers.polling.samples.tags import tag_filters
-from consumers.vocabulary.brokers import MASTER
+from consumers.vocabulary.states import MASTER
+
+from .keyed_rows import EntityIds
 
 OFFSETS = ("delay_offset", "broker_offset", "next_due_at", "next_error", "read_at")
 

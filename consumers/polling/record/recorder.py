@@ -30,23 +30,19 @@ from consumers.polling.record.brokers import (
     record_topic_config,
     write_only_queues,
 )
-from consumers.polling.record.members.intervals import record_unsubscribed
-from consumers.polling.record.members.members import record_members
-from consumers.polling.record.offsets.lost import LOST_AT, GivenUp, Losses, remembering
-from consumers.polling.record.offsets.moves import Moves
-from consumers.polling.record.offsets.snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
-from consumers.polling.record.offsets.totals import GroupKinds, totals, write_totals
 from consumers.polling.record.stand_ins import without_older
-from consumers.polling.record.tables.columns import reading_columns, reading_rows
-from consumers.polling.record.tables.ids import EntityIds
-from consumers.polling.record.tables.row_queues import RowQueues
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
-from consumers.vocabulary.brokers import MASTER
-from consumers.vocabulary.unknown import UnknownReason, of_broker
+from consumers.vocabulary.states import MASTER, UnknownReason, of_broker
 
 from .delays import record_samples
-from .history import write_history
+from .history import reading_columns, reading_rows, write_history
+from .intervals import record_unsubscribed
+from .keyed_rows import EntityIds, RowQueues
+from .lost_offsets import LOST_AT, GivenUp, Losses, remembering
+from .members import record_members
+from .snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
+from .totals import GroupKinds, Moves, totals, write_totals
 
 # How often each group was without a member, by day: this distinguishes a habit from a crash.
 # Counts are stored every ten minutes, because 10,000 groups must not cost 10,000 writes a reading. A process that ends

@@ -25,13 +25,11 @@ from consumers.models import (
     Rung,
 )
 from consumers.polling.reading import OffsetsReading
-from consumers.polling.record.offsets.snapshots import LOST, NULL, OFFSETS, Columns
-from consumers.polling.record.tables.coded import Coded
-from consumers.polling.record.tables.columns import ROWS, stored_keys
-from consumers.polling.record.tables.ids import EntityIds
-from consumers.polling.record.tables.row_queues import RowQueues
-from consumers.vocabulary.brokers import MASTER
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import MASTER, UnknownReason
+
+from .history import ROWS, stored_keys
+from .keyed_rows import EntityIds, RowQueues
+from .snapshots import LOST, NULL, OFFSETS, Coded, Columns
 
 # A slave's answers in its master's place, without values older than the stored ones.
 #

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.stored import StoredMessage
-from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.codes import RocketMQError
 
 # Finds single queues in a broker's rows, up to a million.
 Place = tuple[str, str, int]  # group, topic, queue id

@@ -13,13 +13,13 @@ from consumers.models import Client, Cluster, ConsumerGroup, QueueState, TimeLag
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.names import is_system_group
-from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.stores.start import TIMESTAMP, BrokerAnswer, start_time, would_start
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 
 from .broker_clock import Arrivals, BrokerClock, ClockBounds, places, plan_clocks, read_clocks
-from .first_stored import Lagging, ask_first, forget_moved, plan_first
+from .first_stored import Filtered, Lagging, ask_first, ask_tags, forget_moved, plan_first, plan_tags
 from .reading import (
     FAILURE_HOLDS,
     FirstStored,
@@ -31,7 +31,6 @@ from .reading import (
     TopicKey,
     evicted,
 )
-from .tags import Filtered, ask_tags, plan_tags
 
 # Where a member would start on queues that its group never committed on: the broker is asked as a starting member
 # asks it. Neither call changes anything there (RocketMQ 5.4.0, ConsumerManageProcessor, AdminBrokerProcessor).
@@ -253,8 +252,8 @@ def start_rules(cluster: Cluster, groups: set[str]) -> dict[str, StartRules]:
         return {}
     told = ConsumerGroup.objects.filter(cluster=cluster, name__in=groups)
     rules = {name: StartRules(where) for name, where in told.values_list("name", "consume_from_where")}
-    spoken = Client.objects.filter(group__cluster=cluster, group__name__in=groups, settings__isnull=False)
-    for client in spoken.select_related("group").order_by("running_info_at"):
+    client_answers = Client.objects.filter(group__cluster=cluster, group__name__in=groups, settings__isnull=False)
+    for client in client_answers.select_related("group").order_by("running_info_at"):
         said = client.settings or {}
         where = said.get("consumeFromWhere") or rules[client.group.name].consume_from_where
         rules[client.group.name] = StartRules(where, said.get("consumeTimestamp"), client.started_at)

@@ -10,8 +10,8 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
 from consumers.queries.texts import count, messages
 from consumers.stores.start import Start
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.states import UnknownReason
+from consumers.words.states import reason_words
 
 
 # Committed offsets that are gone from their brokers: by broker for what tells of many groups at once, and by group.

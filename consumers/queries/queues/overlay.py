@@ -7,17 +7,16 @@ from enum import StrEnum
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind
-from consumers.queries.brokers import BrokerAge
-from consumers.queries.limits import Limits
+from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
 from consumers.queries.texts import iso
-from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason, code_of
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
+from consumers.words.states import reason_words
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #
-# Pure, as a table in docs/judging.md. The same for lists of groups, in SQL: groups/late_queues.py.
+# Pure, as a table in docs/evaluation.md. The same for lists of groups, in SQL: groups/late_queues.py.
 # Over as soon as nothing waits. Messages that were lost stay lost.
 ENDED_BY_NO_LAG = (State.STOP, State.STALL, State.REWIND, State.WARN)
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import Client, ConsumerGroup, QueueSample, TagSample
 from consumers.polling.flags import EVERY_TAG
-from consumers.polling.samples.tags import TAG_TYPES
+from consumers.polling.samples.first_stored import TAG_TYPES
 from consumers.queries.declared import public
 from consumers.queries.queues.overlay import Offsets
 from consumers.stores.start import AT_END, Start, would_start
@@ -95,7 +95,7 @@ ANY_QUEUE = -1
 
 NOBODY = gettext_lazy("no member is there to report popped messages")
 
-NOT_TOLD = gettext_lazy("not every member has reported its popped messages")
+NOT_REPORTED = gettext_lazy("not every member has reported its popped messages")
 
 PULLS = gettext_lazy("the members do not pop")
 
@@ -120,7 +120,7 @@ class Unacked:
         if not said:
             return cls(str(NOBODY), {})
         if any(queues is None for queues in said):
-            return cls(str(NOT_TOLD), {})
+            return cls(str(NOT_REPORTED), {})
         counts: dict[tuple[str, str, int], int] = {}
         for queue in (queue for queues in said for queue in queues or ()):
             key = queue["topic"], queue["broker"], queue["queue_id"]

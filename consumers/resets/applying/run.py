@@ -20,26 +20,27 @@ from consumers.models import (
     ResetStatus,
     ResetStep,
 )
-from consumers.polling.registration import NoAccess
-from consumers.polling.wire import WireClosed
-from consumers.resets.applying.keep_alive import keep_alive
+from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.applying.revalidate import what_moved
 from consumers.resets.applying.write import FIELDS, GONE, Clock, MayNotWrite, Writing, why_not_written, why_too_late
-from consumers.resets.facts import GroupFacts
-from consumers.resets.permission import note_work
+from consumers.resets.overdue import finish
 from consumers.resets.planning.gather import gather, known_of
-from consumers.resets.read_back.finish import finish
-from consumers.resets.read_back.loop import read_back
-from consumers.resets.wish import QueueKey
+from consumers.resets.planning.queue_plan import GroupSetup
+from consumers.resets.read_back.loop import keep_alive, read_back
+from consumers.resets.request import note_work
+from consumers.resets.targets.values import QueueKey
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ApplyReason, ReadBackEvidence, ResetAct
+from consumers.words.reasons import stored_words
 
 # Queues whose worker died while it wrote them. A rule over later facts decides whether one may be written again.
 # Setting the same absolute offset twice may replay messages twice: a group that went back and has consumed everything
 # again is where it was before. So a queue is written again only where that is impossible.
 
-IN_DOUBT = "its worker stopped while the broker was being told: only reading back tells what became of it"
+IN_DOUBT = stored_reason(ApplyReason.IN_DOUBT)
 
 
-def settle(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts) -> None:
+def settle(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupSetup) -> None:
     """Sets each of `rows`, unsaved: PLANNED where it was certainly not moved, else UNANSWERED.
 
     `fresh` must be read so late that the dead worker's last call has arrived or is lost.
@@ -57,7 +58,7 @@ def doubt(rows: Sequence[ResetQueue], now: datetime) -> None:
         row.step, row.error, row.written_at = ResetStep.UNANSWERED, IN_DOUBT, now
 
 
-def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupFacts) -> bool:
+def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupSetup) -> bool:
     facts = fresh.queues.get(QueueKey.of(row))
     if facts is None or facts.error is not None or row.target is None or facts.now_offset != row.before:
         return False
@@ -67,7 +68,7 @@ def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupFacts) -> bool:
     return row.before is None or row.target > row.before or _nobody_was_there(reset, fresh)
 
 
-def _nobody_was_there(reset: Reset, fresh: GroupFacts) -> bool:
+def _nobody_was_there(reset: Reset, fresh: GroupSetup) -> bool:
     return (reset.seen or {}).get("members") == [] and fresh.members == ()
 
 
@@ -83,11 +84,11 @@ Reconnect = Callable[[], Ports]
 # A cluster that is registered again and again must not occupy a worker forever.
 MOST_WIRES = 3
 
-MOVED = "Stopped: the group or its queues have moved since the plan, so that it would do something else than it says."
+MOVED = stored_reason(ApplyReason.MOVED)
 
 
 class CannotGoOn(Exception):
-    """There is no other wire to the same cluster; str() is one sentence."""
+    """There is no other wire to the same cluster; str() is a stored reason, or the words of one who registers it."""
 
 
 def work(reset_id: UUID, ports: Ports, clock: Clock, pause: Pause, reconnect: Reconnect | None = None) -> None:
@@ -96,8 +97,7 @@ def work(reset_id: UUID, ports: Ports, clock: Clock, pause: Pause, reconnect: Re
         before = _read(reset_id)
         hold = Hold.take(Reset, reset_id, ResetStatus.APPLYING, clock())
         reset = _read(reset_id)
-        said = "Took it over from a worker that had stopped." if before.working_at else "A worker began to apply it."
-        note_work(reset, said, clock())
+        note_work(reset, stored_reason(ResetAct.TOOK_OVER if before.working_at else ResetAct.BEGAN), clock())
         late = why_too_late(before, clock())
         _through_wires(reset, late, ports, hold, clock, pause, reconnect)
     except NotHeld as other:
@@ -120,14 +120,14 @@ def _through_wires(
         except WireClosed as lost:
             logger.warning("The reset %s lost its connections: %s", reset.pk, lost)
             if reconnect is None or not wires_left:
-                return abandon(hold, f"Its connections were lost: {lost}.", clock())
+                return abandon(hold, stored_reason(ApplyReason.CONNECTIONS_LOST, error=str(lost)), clock())
         hold.renew(clock())
         try:
             ports = reconnect()
         except CannotGoOn as reason:
             return abandon(hold, str(reason), clock())
         reset = _read(reset.pk)
-        note_work(reset, "Its connections were closed meanwhile: it goes on with new ones.", clock())
+        note_work(reset, stored_reason(ResetAct.RECONNECTED), clock())
 
 
 def _read(reset_id: UUID) -> Reset:
@@ -156,7 +156,7 @@ class _Work:
         if group is None or against:
             doubt(in_doubt, self._clock())
             self._save(in_doubt)
-            return f"Stopped: {against or GONE}"
+            return stored_reason(ApplyReason.STOPPED, why=against or GONE)
         fresh = self._look(group, rows)
         settle(self._reset, in_doubt, fresh)
         self._save(in_doubt)
@@ -168,10 +168,10 @@ class _Work:
         try:
             Writing(self._reset, self._ports, self._hold, self._clock).write(to_write)
         except MayNotWrite as against:
-            return f"Stopped: {against}"
+            return stored_reason(ApplyReason.STOPPED, why=str(against))
         return None
 
-    def _look(self, group: ConsumerGroup, rows: Sequence[ResetQueue]) -> GroupFacts:
+    def _look(self, group: ConsumerGroup, rows: Sequence[ResetQueue]) -> GroupSetup:
         keys, known, now = [QueueKey.of(row) for row in rows], known_of(group), self._clock()
         ports = self._ports
         return keep_alive(self._hold, self._clock, lambda: ports.wire.run(gather(ports, group.name, keys, known, now)))
@@ -186,7 +186,7 @@ class _Work:
         with transaction.atomic():
             self._hold.renew(self._clock())
             waiting_now = ResetQueue.objects.filter(pk__in=[row.pk for row in waiting])
-            waiting_now.update(step=ResetStep.NOT_DONE, error="it was not tried: see what moved")
+            waiting_now.update(step=ResetStep.NOT_DONE, error=stored_reason(ApplyReason.SEE_MOVED))
             Reset.objects.filter(pk=self._reset.pk).update(moved=moved)
 
     def _to_be_written(self) -> list[ResetQueue]:
@@ -218,7 +218,7 @@ def _ports(name: str) -> tuple[Cluster, Ports]:
         cluster = Cluster.objects.get(name=name)
         return cluster, Ports.of(cluster, connected(cluster), settings.POLL_CALL_DEADLINE_SECONDS)
     except Cluster.DoesNotExist:
-        raise CannotGoOn(f"The cluster {name} is not registered any more.") from None
+        raise CannotGoOn(stored_reason(ApplyReason.CLUSTER_GONE, cluster=name)) from None
     except (NoAccess, WireClosed) as reason:
         raise CannotGoOn(str(reason)) from None
 
@@ -227,15 +227,12 @@ def _again(before: Cluster) -> Ports:
     """Ports to the same cluster, which may need another key by now. Raises CannotGoOn."""
     cluster, ports = _ports(before.name)
     if not set(cluster.name_servers) & set(before.name_servers):
-        raise CannotGoOn(
-            f"The cluster {before.name} was registered with other name servers meanwhile: whether it is the same "
-            "cluster is not known."
-        )
+        raise CannotGoOn(stored_reason(ApplyReason.CLUSTER_CHANGED, cluster=before.name))
     return ports
 
 
 def _give_up(reset_id: UUID, reason: str, clock: Clock) -> None:
-    logger.error("The reset %s ends: %s", reset_id, reason)
+    logger.error("The reset %s ends: %s", reset_id, stored_words(reason))
     try:
         abandon(Hold.take(Reset, reset_id, ResetStatus.APPLYING, clock()), reason, clock())
     except NotHeld as other:
@@ -252,7 +249,7 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
     with transaction.atomic():
         hold.renew(now)
         maybe = ResetQueue.objects.filter(reset=hold.pk, left_out=None, step__in=MAYBE_MOVED)
-        evidence = f"it could not be read back: {reason}"
+        evidence = stored_reason(ReadBackEvidence.UNREADABLE_BACK, why=reason)
         maybe.update(step=ResetStep.READ_BACK, outcome=ResetOutcome.UNKNOWN, evidence=evidence)
     finish(hold, reason, now)
 
@@ -262,7 +259,7 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
 TRIED_FOR = timedelta(hours=1)
 # A user resumed it lately: a reset that only waited for workers deserves its attempt.
 LATELY = timedelta(minutes=5)
-REASON = "Stopped: for an hour every worker that took it up has failed at it; their logs say why."
+REASON = stored_reason(ApplyReason.GAVE_UP)
 
 
 def give_up_hopeless(now: datetime) -> int:

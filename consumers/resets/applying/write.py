@@ -11,32 +11,33 @@ from django.conf import settings
 from django.db import transaction
 
 from consumers.jobs.hold import Hold
-from consumers.jobs.wires import Ports, reading, why_read_only
+from consumers.jobs.wires import Ports, read_only_reason, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
-from consumers.polling.wire import WireClosed
+from consumers.polling.registration import WireClosed
 from consumers.resets.applying.revalidate import why_offset_moved
 from consumers.resets.overdue import TAKEN_UP_WITHIN
-from consumers.resets.permission import MAY_RESET
+from consumers.resets.request import MAY_RESET
 from consumers.resets.targets.reset_targets import TARGETS
-from consumers.rocketmq.offset_writes import NotApplied
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
+from consumers.rocketmq.writes import NotApplied
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ApplyReason
 
-GONE = "the group is not known any more."
+GONE = stored_reason(ApplyReason.GROUP_GONE)
 
 
 def why_not_written(reset_id: UUID) -> str | None:
-    """Null where offsets may be written. Some queries: earlier checks are not trusted."""
+    """A stored reason; null where offsets may be written. Some queries: earlier checks are not trusted."""
     reset = Reset.objects.select_related("applied_by").get(pk=reset_id)
-    if against := why_read_only(reset.cluster_name):
+    if against := read_only_reason(reset.cluster_name):
         return against
     if reset.group_id is None:
         return GONE
     name = reset.applied_by_name or "somebody"
     if reset.applied_by is None:
-        return f"the account of {name}, who let it be applied, is gone. Plan anew."
+        return stored_reason(ApplyReason.ACCOUNT_GONE, user=name)
     if not reset.applied_by.has_perm(MAY_RESET):
-        return f"{name}, who let it be applied, has lost the permission {MAY_RESET}. Somebody who has it can plan anew."
+        return stored_reason(ApplyReason.PERMISSION_LOST, user=name, permission=MAY_RESET)
     return None
 
 
@@ -46,7 +47,7 @@ def why_too_late(reset: Reset, now: datetime) -> str | None:
     if since is None or now - since <= TAKEN_UP_WITHIN:
         return None
     minutes = int(TAKEN_UP_WITHIN.total_seconds() // 60)
-    return f"no worker was on it for more than {minutes} minutes, and the group may have moved on since. Plan anew."
+    return stored_reason(ApplyReason.TOO_LATE, minutes=minutes)
 
 
 # Tells a broker the new offsets of a queue, or of all queues of a topic there. The result is set in their rows,
@@ -70,7 +71,7 @@ def tell(ports: Ports, reset: Reset, rows: Sequence[ResetQueue]) -> RocketMQErro
         if row.method == ResetMethod.COMMIT or row.answered is not None:
             row.step, row.error = ResetStep.WRITTEN, None
         else:
-            row.step, row.error = ResetStep.UNANSWERED, "the broker's answer does not name this queue"
+            row.step, row.error = ResetStep.UNANSWERED, stored_reason(ApplyReason.ANSWER_WITHOUT_QUEUE)
     return None
 
 
@@ -102,7 +103,7 @@ def _note_failure(row: ResetQueue, error: RocketMQError) -> None:
     if _has_changed_nothing(row, error):
         row.step, row.error = ResetStep.FAILED, str(error)
     else:
-        row.step, row.error = ResetStep.UNANSWERED, f"it may have been moved: {error}"
+        row.step, row.error = ResetStep.UNANSWERED, stored_reason(ApplyReason.MAYBE_MOVED, error=str(error))
 
 
 def _has_changed_nothing(row: ResetQueue, error: RocketMQError) -> bool:
@@ -120,9 +121,9 @@ AT_ONCE = 8
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """`error`: the error of reading, where that is the reason."""
+    """`reason` is a stored one. `error`: the error of reading, where that is the reason."""
 
-    sentence: str
+    reason: str
     error: RocketMQError | None = None
 
 
@@ -153,9 +154,9 @@ def is_there_by_itself(row: ResetQueue, stands: int | RocketMQError | None) -> b
 def why_left_alone(row: ResetQueue, stands: int | RocketMQError | None, tolerance: int) -> LeftAlone | None:
     """Null where the queue may be written as planned."""
     if isinstance(stands, RocketMQError):
-        return LeftAlone(f"where it stood could not be read, so it was not written: {stands}", stands)
+        return LeftAlone(stored_reason(ApplyReason.BEFORE_UNREAD, error=str(stands)), stands)
     if moved := why_offset_moved(row, stands, tolerance):
-        return LeftAlone(f"{moved}, so it was left alone")
+        return LeftAlone(stored_reason(ApplyReason.LEFT_ALONE, why=moved))
     return None
 
 
@@ -171,11 +172,11 @@ FIELDS = ["step", "before", "before_at", "written_at", "answered", "error"]
 
 
 class Silent(Exception):
-    """str() is one sentence: the broker is not tried again."""
+    """str() is a stored reason: the broker is not tried again."""
 
 
 class MayNotWrite(Exception):
-    """str() is one sentence: a permission from the start is missing now."""
+    """str() is a stored reason: a permission from the start is missing now."""
 
 
 class Writing:
@@ -199,7 +200,7 @@ class Writing:
 
     def _write_at(self, broker: str, rows: Sequence[ResetQueue]) -> None:
         if broker not in self._ports.addresses:
-            raise Silent(f"the address of {broker} is not known")
+            raise Silent(stored_reason(ApplyReason.NO_BROKER_ADDRESS, broker=broker))
         calls = list(calls_of(rows))
         for start in range(0, len(calls), LOOKED_AT):
             together = calls[start : start + LOOKED_AT]
@@ -231,9 +232,7 @@ class Writing:
             for row in call:
                 why = left_alone.get(row.pk)
                 row.step = ResetStep.FAILED
-                row.error = (
-                    why.sentence if why else f"members are told all queues at once, and of another {against.sentence}"
-                )
+                row.error = why.reason if why else stored_reason(ApplyReason.OTHER_LEFT_ALONE, why=against.reason)
             self._save(call, FIELDS)
             return self._count(call[0].broker, against.error)
         for row in call:
@@ -258,7 +257,8 @@ class Writing:
         is_silent = error is not None and not isinstance(error, (BrokerRefused, NotApplied))
         self._silences = self._silences + 1 if is_silent else 0
         if self._silences >= SILENT_IN_A_ROW:
-            raise Silent(f"{broker} gave no usable answer {self._silences} times in a row: {error}")
+            values = {"broker": broker, "times": self._silences, "error": str(error)}
+            raise Silent(stored_reason(ApplyReason.BROKER_GAVE_UP, **values))
 
     def _save(self, rows: Sequence[ResetQueue], fields: Sequence[str]) -> None:
         with transaction.atomic():
@@ -268,7 +268,7 @@ class Writing:
     def _leave(self, rows: Sequence[ResetQueue], reason: str) -> None:
         left = [row for row in rows if row.step == ResetStep.PLANNED]
         for row in left:
-            row.step, row.error = ResetStep.NOT_DONE, f"it was not tried: {reason}"
+            row.step, row.error = ResetStep.NOT_DONE, stored_reason(ApplyReason.NOT_TRIED, why=reason)
         self._save(left, ["step", "error"])
 
 

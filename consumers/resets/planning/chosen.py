@@ -3,15 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind
-from consumers.resets.targets.places import own_topics
 from consumers.resets.targets.reset_targets import TARGETS
-from consumers.resets.wish import QueueKey
+from consumers.resets.targets.values import QueueKey, own_topics
 from consumers.rocketmq.name_server import QueueRoute, Route
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason
 
 
 @dataclass(frozen=True)
@@ -77,21 +75,21 @@ class Chosen:
 class _Gone:
     """The queue does not exist (any more)."""
 
-    sentence: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class _OutOfReach:
     """Whether the queue exists is unknown."""
 
-    sentence: str
+    reason: str
 
 
 def chosen(choice: Choice, routes: Routes) -> Chosen:
     placed = {key: _placed(key, routes[key.topic], choice) for key in _candidates(choice, routes)}
     keys = [key for key, place in placed.items() if isinstance(place, QueueRoute)]
-    gone = {key: place.sentence for key, place in placed.items() if isinstance(place, _Gone)}
-    left_out = {key: place.sentence for key, place in placed.items() if isinstance(place, _OutOfReach)}
+    gone = {key: place.reason for key, place in placed.items() if isinstance(place, _Gone)}
+    left_out = {key: place.reason for key, place in placed.items() if isinstance(place, _OutOfReach)}
     refusals = [*_missing_topics(choice, routes), *_missing_brokers(choice, {key.broker for key in [*keys, *left_out]})]
     if choice.queues is not None and choice.named:
         refusals += dict.fromkeys(gone.values())
@@ -116,24 +114,19 @@ def _queues(topic: str, route: Route | RocketMQError) -> Iterable[QueueKey]:
 
 
 def _placed(key: QueueKey, route: Route | RocketMQError, choice: Choice) -> QueueRoute | _Gone | _OutOfReach:
-    words = {"topic": key.topic, "broker": key.broker, "queue_id": key.queue_id}
+    topic, broker = key.topic, key.broker
     if isinstance(route, RocketMQError):
         if _is_unknown_topic(route):
-            return _Gone(_("The topic %s is on no broker any more.") % key.topic)
-        return _OutOfReach(
-            _("Where the queues of %(topic)s are could not be read: %(error)s") % (words | {"error": route})
-        )
+            return _Gone(stored_reason(PlanReason.TOPIC_ON_NO_BROKER, topic=topic))
+        return _OutOfReach(stored_reason(PlanReason.PLACES_UNREAD, topic=topic, error=str(route)))
     there = next((of for of in route.queues if of.broker == key.broker), None)
     if there is None and key in choice.seen:
-        return _OutOfReach(
-            _("Name servers list no queue of %(topic)s on %(broker)s: it is down, or the topic was taken off it.")
-            % words
-        )
+        return _OutOfReach(stored_reason(PlanReason.NO_ROUTE, topic=topic, broker=broker))
     if there is None:
-        return _Gone(_("There is no queue of %(topic)s on %(broker)s.") % words)
+        return _Gone(stored_reason(PlanReason.NO_QUEUE_THERE, topic=topic, broker=broker))
     if key.queue_id >= there.read_queues:
-        words["n"] = there.read_queues
-        return _Gone(_("There is no queue %(queue_id)s of %(topic)s on %(broker)s: it has %(n)s to read.") % words)
+        place = {"queue_id": key.queue_id, "topic": topic, "broker": broker}
+        return _Gone(stored_reason(PlanReason.NO_SUCH_QUEUE_ID, **place, n=there.read_queues))
     return there
 
 
@@ -141,14 +134,14 @@ def _missing_topics(choice: Choice, routes: Routes) -> list[str]:
     if choice.queues is not None or not choice.named:
         return []
     gone = [topic for topic in choice.topics if _is_unknown_topic(routes[topic])]
-    return [_("The topic %s is on no broker any more.") % topic for topic in gone]
+    return [stored_reason(PlanReason.TOPIC_ON_NO_BROKER, topic=topic) for topic in gone]
 
 
 def _missing_brokers(choice: Choice, found: set[str]) -> list[str]:
     if choice.brokers is None or choice.queues is not None:
         return []
     missing = sorted(choice.brokers - found)
-    return [_("There is no queue of the chosen topics on %s.") % broker for broker in missing]
+    return [stored_reason(PlanReason.BROKER_WITHOUT_TOPICS, broker=broker) for broker in missing]
 
 
 def _is_unknown_topic(route: Route | RocketMQError) -> bool:

@@ -1,47 +1,108 @@
 """Facts that a master reports about itself: whether it moves offsets itself, and whether it may be written to."""
 
 import asyncio
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from consumers.jobs.wires import Ports, reading
 from consumers.models import Client, ConsumerGroup
-from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
-from consumers.resets.planning.masters import Master, Masters
-from consumers.resets.wish import QueueKey
+from consumers.resets.targets.values import QueueKey
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import GroupConnections
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
-from consumers.rocketmq.wire.values import mq_version_name
+from consumers.rocketmq.wire.codes import (
+    BrokerRefused,
+    DeadlineExceeded,
+    ResponseCode,
+    RocketMQError,
+    Unreachable,
+    mq_version_name,
+)
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason
 
-NO_MASTER = "no master of it is known: it is down, or only its slave is up"
+from .queue_plan import BrokerSetup, GroupSetup, QueueOffsets
+
+# A cluster's masters as a plan asks them: few calls at once, and no more calls to a silent one.
+
+CALLS_AT_ONCE = 8
+
+Answer = TypeVar("Answer")
+
+
+class Master:
+    def __init__(self, name: str, admin: BrokerAdmin, deadline_seconds: float) -> None:
+        self.name = name
+        self._admin, self._seconds = admin, deadline_seconds
+        self._turns = asyncio.Semaphore(CALLS_AT_ONCE)
+        self._silence: RocketMQError | None = None
+
+    async def ask(self, call: Callable[[BrokerAdmin, float], Awaitable[Answer]]) -> Answer:
+        """`call` gets the deadline in seconds. Once the broker was silent, every later call fails with the same error.
+
+        Raises RocketMQError.
+        """
+        async with self._turns:
+            if self._silence is not None:
+                raise self._silence
+            try:
+                return await reading(lambda: call(self._admin, self._seconds))
+            except (Unreachable, DeadlineExceeded) as silence:
+                self._silence = silence
+                raise
+
+    @property
+    def address(self) -> str:
+        return self._admin.address
+
+    @property
+    def version(self) -> int | None:
+        """The version ordinal in its latest answer; null before the first."""
+        return self._admin.broker_version
+
+
+class Masters:
+    """By broker name; masters that no reading has seen are missing. They belong to the event loop of `ports.wire`."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._masters = {
+            name: Master(name, ports.known(name), ports.deadline_seconds) for name in sorted(ports.addresses)
+        }
+
+    def __iter__(self) -> Iterator[Master]:
+        return iter(self._masters.values())
+
+    def get(self, broker: str) -> Master | None:
+        return self._masters.get(broker)
+
+
+NO_MASTER = stored_reason(PlanReason.NO_MASTER)
 # Brokers from 5.1 on name it; those before it leave the work to the members (5.4.0, BrokerConfig).
 SERVER_SIDE = "useServerSideResetOffset"
 PERMISSION = "brokerPermission"
 
 
-async def broker_facts(masters: Masters, name: str) -> BrokerFacts:
+async def broker_facts(masters: Masters, name: str) -> BrokerSetup:
     master = masters.get(name)
     if master is None:
-        return BrokerFacts(name, None, None, None, NO_MASTER)
+        return BrokerSetup(name, None, None, None, NO_MASTER)
     try:
         config = await master.ask(lambda admin, seconds: admin.config(deadline_seconds=seconds))
     except RocketMQError as error:
-        return BrokerFacts(name, _version(master), None, None, str(error))
+        return BrokerSetup(name, _version(master), None, None, str(error))
     return replace(told(name, _version(master), config), address=master.address)
 
 
-def told(name: str, version: str | None, config: Mapping[str, str]) -> BrokerFacts:
+def told(name: str, version: str | None, config: Mapping[str, str]) -> BrokerSetup:
     server_side, permission = config.get(SERVER_SIDE, "false"), config.get(PERMISSION, "")
     if server_side not in ("true", "false"):
-        return BrokerFacts(name, version, None, None, f"its {SERVER_SIDE} is neither true nor false: {server_side}")
+        why = stored_reason(PlanReason.SETTING_NOT_BOOLEAN, setting=SERVER_SIDE, value=server_side)
+        return BrokerSetup(name, version, None, None, why)
     if not permission.isdecimal():
-        return BrokerFacts(
-            name, version, None, None, f"its {PERMISSION} is not a number: {permission or 'it has none'}"
-        )
-    return BrokerFacts(name, version, server_side == "true", int(permission))
+        code = PlanReason.SETTING_NOT_NUMBER if permission else PlanReason.SETTING_MISSING
+        return BrokerSetup(name, version, None, None, stored_reason(code, setting=PERMISSION, value=permission))
+    return BrokerSetup(name, version, server_side == "true", int(permission))
 
 
 def _version(master: Master) -> str | None:
@@ -50,7 +111,7 @@ def _version(master: Master) -> str | None:
 
 # The members of a group: every master and proxy is asked, because a member registers with the brokers of its topics.
 
-NO_MASTERS = "no master of the cluster is known"
+NO_MASTERS = stored_reason(PlanReason.NO_MASTERS)
 
 
 @dataclass(frozen=True)
@@ -154,25 +215,25 @@ async def _of(master: Master, group: str) -> frozenset[str] | None:
 # A group's offset in one queue, and the queue's range: three calls to its master.
 
 
-async def queue_facts(masters: Masters, group: str, key: QueueKey) -> QueueFacts:
+async def queue_facts(masters: Masters, group: str, key: QueueKey) -> QueueOffsets:
     """The consumer offset is read first, so that the queue's end is not older."""
     master, place = masters.get(key.broker), (key.topic, key.queue_id)
     if master is None:
-        return QueueFacts(key, None, None, None, NO_MASTER)
+        return QueueOffsets(key, None, None, None, NO_MASTER)
     try:
         now = await master.ask(lambda admin, within: admin.consumer_offset(group, *place, deadline_seconds=within))
         least = await master.ask(lambda admin, within: admin.min_offset(*place, deadline_seconds=within))
         most = await master.ask(lambda admin, within: admin.max_offset(*place, deadline_seconds=within))
     except RocketMQError as error:
-        return QueueFacts(key, None, None, None, str(error))
+        return QueueOffsets(key, None, None, None, str(error))
     if least < 0 or most < least:
-        return QueueFacts(key, None, None, None, f"its ends, {least} and {most}, make no sense")
-    return QueueFacts(key, least, most, now)
+        return QueueOffsets(key, None, None, None, stored_reason(PlanReason.ENDS_MAKE_NO_SENSE, least=least, most=most))
+    return QueueOffsets(key, least, most, now)
 
 
 async def gather(
     ports: Ports, group: str, keys: Collection[QueueKey], known: Known, now: datetime, masters: Masters | None = None
-) -> GroupFacts:
+) -> GroupSetup:
     """Three calls for each of `keys`, two for each of their brokers, one for each master and proxy. Never raises
     RocketMQError: a value that could not be read has an error instead. `masters`: where they are asked for more.
     """
@@ -184,7 +245,7 @@ async def gather(
         asyncio.gather(*(broker_facts(asked, name) for name in names)),
         _queues(asked, group, sorted(keys)),
     )
-    return GroupFacts(
+    return GroupSetup(
         taken_at=now,
         members=who.members,
         members_error=who.error,
@@ -198,9 +259,9 @@ async def gather(
     )
 
 
-async def _queues(masters: Masters, group: str, keys: Sequence[QueueKey]) -> list[QueueFacts]:
+async def _queues(masters: Masters, group: str, keys: Sequence[QueueKey]) -> list[QueueOffsets]:
     return list(await asyncio.gather(*(queue_facts(masters, group, key) for key in keys)))
 
 
-def _by_name(brokers: Sequence[BrokerFacts]) -> dict[str, BrokerFacts]:
+def _by_name(brokers: Sequence[BrokerSetup]) -> dict[str, BrokerSetup]:
     return {broker.name: broker for broker in brokers}

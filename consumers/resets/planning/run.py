@@ -10,39 +10,43 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.jobs.wires import Ports, connected, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
-from consumers.polling.registration import NoAccess
-from consumers.polling.wire import WireClosed
-from consumers.resets.facts import GroupFacts, QueueFacts
+from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
 from consumers.resets.overdue import refuse_unplanned
-from consumers.resets.permission import note_work
 from consumers.resets.planning.chosen import choice_of
-from consumers.resets.planning.clip import amounts_of
 from consumers.resets.planning.gather import NO_MASTER, known_of
-from consumers.resets.targets.places import check_number
+from consumers.resets.request import note_work
 from consumers.resets.targets.reset_targets import TARGETS, target_of
-from consumers.resets.wish import QueueKey, ResetRefused
+from consumers.resets.targets.values import QueueKey, ResetRefused, check_number
 from consumers.rocketmq.name_server import Route
-from consumers.rocketmq.wire.errors import RocketMQError
-from consumers.rocketmq.wire.values import time_of
+from consumers.rocketmq.wire.codes import RocketMQError, time_of
+from consumers.vocabulary.reasons import stored_reason, stored_reasons
+from consumers.vocabulary.resets import PlanReason, ResetAct, RowReason
 
 from .chosen import Chosen, chosen
-from .clip import Aim, aim, why_not_clipped
-from .gather import gather
-from .masters import Masters
-from .rows import Planned, left_out_row, planned_row
+from .gather import Masters, gather
+from .queue_plan import (
+    Aim,
+    GroupSetup,
+    Planned,
+    QueueOffsets,
+    aim,
+    amounts_of,
+    left_out_row,
+    planned_row,
+    why_not_clipped,
+)
 from .warnings import warnings_of
 
 # The store time of the first message that a queue's target makes the group consume: one pull for each queue.
 
-AT_THE_END = "nothing is stored there yet"
-GONE = "the broker has no message there"
-NO_TIME = "the message there bears no time that a calendar has"
+AT_THE_END = stored_reason(RowReason.AT_THE_END)
+GONE = stored_reason(RowReason.TARGET_MESSAGE_GONE)
+NO_TIME = stored_reason(RowReason.TIME_NOT_IN_CALENDAR)
 
 
 async def message_times(masters: Masters, aims: Sequence[Aim], most: int) -> dict[QueueKey, datetime | str]:
@@ -54,7 +58,7 @@ async def message_times(masters: Masters, aims: Sequence[Aim], most: int) -> dic
     there = sorted((one for one in aims if one.key not in times), key=_moved, reverse=True)
     answers = await asyncio.gather(*(_time(masters, one) for one in there[:most]))
     times |= {one.key: answer for one, answer in zip(there, answers, strict=False)}
-    unasked = _("only of %s queues the message is read (RESET_MESSAGE_TIMES)") % most
+    unasked = stored_reason(RowReason.TIMES_LIMITED, most=most)
     return {one.key: times.get(one.key, unasked) for one in aims}
 
 
@@ -80,7 +84,7 @@ async def _time(masters: Masters, aim: Aim) -> datetime | str:
 # The first offset stored at a time or later, asked from the masters queue by queue.
 
 
-async def search(masters: Masters, queues: Collection[QueueFacts], at: datetime) -> dict[QueueKey, int | str]:
+async def search(masters: Masters, queues: Collection[QueueOffsets], at: datetime) -> dict[QueueKey, int | str]:
     """By queue: the offset, or why it was not found. `queues` were read; one without messages is not asked."""
     time_ms = int(at.timestamp() * 1000)
     read = [queue for queue in queues if queue.min_offset is not None]
@@ -88,7 +92,7 @@ async def search(masters: Masters, queues: Collection[QueueFacts], at: datetime)
     return {queue.key: answer for queue, answer in zip(read, answers, strict=True)}
 
 
-async def _offset(masters: Masters, queue: QueueFacts, time_ms: int) -> int | str:
+async def _offset(masters: Masters, queue: QueueOffsets, time_ms: int) -> int | str:
     if queue.max_offset is not None and queue.min_offset == queue.max_offset:
         return queue.max_offset
     master = masters.get(queue.key.broker)
@@ -98,7 +102,7 @@ async def _offset(masters: Masters, queue: QueueFacts, time_ms: int) -> int | st
     try:
         return await master.ask(lambda admin, within: admin.search_offset(*place, time_ms, deadline_seconds=within))
     except RocketMQError as error:
-        return _("The offset of that time could not be found: %s") % error
+        return stored_reason(PlanReason.TIME_NOT_FOUND, error=str(error))
 
 
 # The brokers of each topic's queues, from name servers: a route decides whether a queue exists, not earlier readings.
@@ -130,7 +134,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Draft:
-    facts: GroupFacts
+    facts: GroupSetup
     rows: list[ResetQueue]
     warnings: list[str]
 
@@ -158,7 +162,7 @@ class _Draft:
         if against := refusals_of_group(
             facts, last_message_model=group.message_model, outside_store=group.outside_store
         ):
-            raise ResetRefused(" ".join(against))
+            raise ResetRefused(stored_reasons(against))
         aims = self._aims(facts)
         if not self._reset.clip and (outside := why_not_clipped(list(aims.values()))):
             raise ResetRefused(outside)
@@ -175,25 +179,27 @@ class _Draft:
         choice = choice_of(self._reset, self._group)
         picked = chosen(choice, self._run(lambda: routes_of(self._ports, choice.topics)))
         if picked.refusals:
-            raise ResetRefused(" ".join(picked.refusals[:NAMED]))
+            raise ResetRefused(stored_reasons(picked.refusals[:NAMED]))
         if not picked.keys and not picked.left_out:
-            raise ResetRefused(_("There is no queue to reset: choose the topics."))
+            raise ResetRefused(stored_reason(PlanReason.NO_QUEUE_TO_RESET))
         check_number(len(picked.keys) + len(picked.left_out))
         self._left_out |= picked.left_out
         return picked
 
-    def _aims(self, facts: GroupFacts) -> dict[QueueKey, Aim]:
+    def _aims(self, facts: GroupSetup) -> dict[QueueKey, Aim]:
         """Queues that could not be read, or that have no target, are excluded."""
         read = {key: queue for key, queue in facts.queues.items() if queue.error is None}
         self._left_out |= {
-            key: _("The queue cannot be read: %s") % queue.error for key, queue in facts.queues.items() if queue.error
+            key: stored_reason(PlanReason.QUEUE_UNREADABLE, error=queue.error)
+            for key, queue in facts.queues.items()
+            if queue.error
         }
         found = self._found(read)
         wanted = {key: target_of(self._kind, self._reset.value, queue, found) for key, queue in read.items()}
         self._left_out |= {key: target for key, target in wanted.items() if isinstance(target, str)}
         return {key: aim(read[key], target) for key, target in wanted.items() if isinstance(target, int)}
 
-    def _found(self, read: Mapping[QueueKey, QueueFacts]) -> Mapping[QueueKey, int | str]:
+    def _found(self, read: Mapping[QueueKey, QueueOffsets]) -> Mapping[QueueKey, int | str]:
         target = TARGETS[self._kind]
         if target.given is not None:
             self._alive()
@@ -203,25 +209,25 @@ class _Draft:
         at = target.searched_time(self._reset.value, self._now)
         return {} if at is None else self._run(lambda: search(self._masters, read.values(), at))
 
-    def _methods(self, facts: GroupFacts, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:
+    def _methods(self, facts: GroupSetup, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:
         said: dict[QueueKey, ResetMethod | LeftOut] = {key: LeftOut(why) for key, why in self._left_out.items()}
         for key, one in aims.items():
             whole = (key.topic, key.broker) in picked.whole
             said[key] = method_of(self._kind, facts, facts.queues[key], one.target, one.clipped, whole)
         settled = together(said)
-        self._left_out |= {key: way.sentence for key, way in settled.items() if isinstance(way, LeftOut)}
+        self._left_out |= {key: way.reason for key, way in settled.items() if isinstance(way, LeftOut)}
         return {key: way for key, way in settled.items() if isinstance(way, ResetMethod)}
 
     def _check_something_moves(self, moves: bool) -> None:
         if moves:
             return
         if not self._left_out:
-            raise ResetRefused(_("Every chosen queue stands at its target already: nothing is to be moved."))
+            raise ResetRefused(stored_reason(PlanReason.ALL_AT_TARGET))
         reasons = list(dict.fromkeys(self._left_out.values()))
-        raise ResetRefused(_("No queue can be moved. %s") % " ".join(reasons[:NAMED]))
+        raise ResetRefused(stored_reason(PlanReason.NOTHING_MOVABLE, why=stored_reasons(reasons[:NAMED])))
 
     def _rows(
-        self, facts: GroupFacts, aims: Mapping[QueueKey, Aim], methods: Mapping[QueueKey, ResetMethod]
+        self, facts: GroupSetup, aims: Mapping[QueueKey, Aim], methods: Mapping[QueueKey, ResetMethod]
     ) -> list[ResetQueue]:
         moved = [aims[key] for key in methods]
         times = self._run(lambda: message_times(self._masters, moved, settings.RESET_MESSAGE_TIMES))
@@ -233,7 +239,7 @@ class _Draft:
         return sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id))
 
 
-# Stores a plan: the reset and all of its queues at once, or the sentence why there is none.
+# Stores a plan: the reset and all of its queues at once, or the reason why there is none.
 
 logger = logging.getLogger(__name__)
 
@@ -250,10 +256,10 @@ def make_plan(reset_id: UUID, ports: Ports, clock: Clock) -> None:
         try:
             made = draft(reset, group, ports, clock(), lambda: hold.renew_if_old(clock()))
         except ResetRefused as refusal:
-            refuse_unplanned(reset_id, str(refusal), clock())
+            refuse_unplanned(reset_id, refusal.reason, clock())
             return
         except WireClosed as lost:
-            refuse_unplanned(reset_id, _("Could not plan: %s. Plan again.") % lost, clock())
+            refuse_unplanned(reset_id, stored_reason(PlanReason.PLANNING_FAILED, error=str(lost)), clock())
             return
         _write(reset, made, hold, clock())
     except NotHeld as other:
@@ -273,10 +279,10 @@ def _write(reset: Reset, made: Draft, hold: Hold, now: datetime) -> None:
             seen=seen_of(made.facts),
             warnings=made.warnings,
         )
-        note_work(reset, f"Planned {len(made.rows)} queues.", now)
+        note_work(reset, stored_reason(ResetAct.PLANNED, queues=len(made.rows)), now)
 
 
-def seen_of(facts: GroupFacts) -> dict[str, Any]:
+def seen_of(facts: GroupSetup) -> dict[str, Any]:
     """The value of `Reset.seen`."""
     return {
         "members": None if facts.members is None else list(facts.members),
@@ -299,7 +305,7 @@ def run_plan(reset_id: UUID, clock: Clock) -> None:
     """Does nothing where it is already planned, or was discarded."""
     reset = Reset.objects.select_related("group__cluster").get(pk=reset_id)
     if reset.group is None:
-        refuse_unplanned(reset_id, _("The group %s is not known any more.") % reset.group_name, clock())
+        refuse_unplanned(reset_id, stored_reason(PlanReason.GROUP_UNKNOWN, group=reset.group_name), clock())
         return
     try:
         wire = connected(reset.group.cluster)

@@ -1,11 +1,9 @@
-"""The effects of a plan, in sentences: the person who applies the plan has read them."""
+"""The effects of a plan, as stored reasons: the person who applies the plan has read their words."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-
-from django.utils.translation import gettext as _
 
 from consumers.models import (
     ConsumerGroup,
@@ -20,11 +18,52 @@ from consumers.models import (
     TopicKind,
 )
 from consumers.queries.texts import age
-from consumers.resets.consequences import consequences
-from consumers.resets.facts import GroupFacts
-from consumers.resets.targets.places import own_topics
-from consumers.resets.targets.values import moment_of
+from consumers.resets.targets.values import moment_of, own_topics
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ResetWarning
+
+from .queue_plan import GroupSetup
+
+JAVA = "JAVA"
+
+
+def consequences(methods: Collection[ResetMethod], topics: Collection[str], group: GroupSetup) -> list[str]:
+    """Of the queues that are to be moved: the ways in which, and their topics."""
+    said: list[str] = []
+    if ResetMethod.SERVER in methods:
+        said += _when_the_broker_moves_them(group) + _what_pops_again(topics, group)
+    if ResetMethod.CLIENT in methods:
+        said += _when_members_are_told()
+    if ResetMethod.COMMIT in methods:
+        said.append(stored_reason(ResetWarning.COMMITTED_AS_MEMBER))
+    if group.members and group.orderly and {ResetMethod.SERVER, ResetMethod.CLIENT} & set(methods):
+        said.append(stored_reason(ResetWarning.ORDERLY_WAITS))
+    return said
+
+
+def _when_the_broker_moves_them(group: GroupSetup) -> list[str]:
+    if not group.members:
+        return [stored_reason(ResetWarning.MOVED_FOR_LATER)]
+    codes = (ResetWarning.MOVED_AT_ONCE, ResetWarning.WORK_REPEATED, ResetWarning.OLD_MEMBERS_LATE)
+    said = list(map(stored_reason, codes))
+    if others := sorted(set(group.languages) - {JAVA}):
+        said.append(stored_reason(ResetWarning.LANGUAGES_DECIDE, languages=others))
+    return said
+
+
+def _what_pops_again(topics: Collection[str], group: GroupSetup) -> list[str]:
+    if group.pop_topics is None:
+        return [stored_reason(ResetWarning.MAYBE_POPS)]
+    if popped := sorted(set(topics) & group.pop_topics):
+        return [stored_reason(ResetWarning.POPS_AGAIN, topics=popped)]
+    return []
+
+
+def _when_members_are_told() -> list[str]:
+    codes = (ResetWarning.MEMBERS_TOLD, ResetWarning.BROKER_COUNTS, ResetWarning.WHOLE_TOPIC_MOVES)
+    return list(map(stored_reason, codes))
+
 
 # The sums of a plan. Queues with an unknown number are counted apart, and never as zero.
 
@@ -70,7 +109,7 @@ def totals_of(rows: Iterable[ResetQueue]) -> Totals:
 SHOWN = 5
 
 
-def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupFacts, rows: Sequence[ResetQueue]) -> list[str]:
+def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupSetup, rows: Sequence[ResetQueue]) -> list[str]:
     """In the order of importance. Some queries."""
     totals = totals_of(rows)
     moving = {row.topic for row in rows if row.left_out is None}
@@ -88,44 +127,26 @@ def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupFacts, rows: Seq
 def of_amounts(totals: Totals) -> list[str]:
     said = []
     if totals.replayed:
-        said.append(
-            _(
-                "Messages that are consumed once more: %(n)s, queues: %(queues)s. What the consumers do with them must "
-                "bear to be done twice."
-            )
-            % {"n": totals.replayed, "queues": totals.replaying}
-        )
+        said.append(stored_reason(ResetWarning.REDELIVERED, n=totals.replayed, queues=totals.replaying))
     if totals.earliest is not None:
-        said.append(
-            _("The first message that comes again is from %s UTC, as far as messages were read.")
-            % f"{totals.earliest:%Y-%m-%d %H:%M:%S}"
-        )
+        said.append(stored_reason(ResetWarning.REDELIVERED_FROM, at=f"{totals.earliest:%Y-%m-%d %H:%M:%S}"))
     if totals.skipped:
-        said.append(
-            _("Messages that are skipped: %(n)s, queues: %(queues)s. They are lost to this group until it is set back.")
-            % {"n": totals.skipped, "queues": totals.skipping}
-        )
+        said.append(stored_reason(ResetWarning.SKIPPED, n=totals.skipped, queues=totals.skipping))
     if totals.uncounted:
-        said.append(
-            _("Queues of which nobody can tell what is replayed or skipped: %s. Nothing was ever committed there.")
-            % totals.uncounted
-        )
+        said.append(stored_reason(ResetWarning.UNCOUNTED, queues=totals.uncounted))
     return said
 
 
 def of_gaps(totals: Totals) -> list[str]:
     said = []
     if totals.not_restorable:
-        said.append(
-            _("Queues that cannot be restored: %s. They had no commit, and no call of RocketMQ takes an offset away.")
-            % totals.not_restorable
-        )
+        said.append(stored_reason(ResetWarning.NOT_RESTORABLE, queues=totals.not_restorable))
     if totals.clipped:
-        said.append(_("Targets that are clipped to what their queues hold: %s.") % totals.clipped)
+        said.append(stored_reason(ResetWarning.CLIPPED, queues=totals.clipped))
     for why, queues in totals.left_out[:SHOWN]:
-        said.append(_("Queues that are left out: %(n)s. %(why)s") % {"n": queues, "why": why})
+        said.append(stored_reason(ResetWarning.LEFT_OUT, n=queues, why=why))
     if more := sum(queues for _why, queues in totals.left_out[SHOWN:]):
-        said.append(_("Queues that are left out for other reasons: %s. The table says why.") % more)
+        said.append(stored_reason(ResetWarning.LEFT_OUT_OTHERS, queues=more))
     return said
 
 
@@ -137,11 +158,7 @@ def _of_nearest(reset: Reset, rows: Sequence[ResetQueue]) -> list[str]:
     early = [wanted - row.target_time for row in rows if row.target_time is not None and row.target_time < wanted]
     if not early:
         return []
-    words = {"n": len(early), "by": _in_words(max(early))}
-    return [
-        _("Queues that begin at a message from before that time: %(n)s, by up to %(by)s. Brokers name the nearest.")
-        % words
-    ]
+    return [stored_reason(ResetWarning.NEAREST_MESSAGES, n=len(early), by=_in_words(max(early)))]
 
 
 def _in_words(span: timedelta) -> str:
@@ -153,11 +170,7 @@ def _of_strangers(group: ConsumerGroup, brokers: set[str]) -> list[str]:
     AdminBrokerProcessor.resetOffsetInner: SUBSCRIPTION_GROUP_NOT_EXIST)."""
     rows = GroupBroker.objects.filter(group=group, broker__in=brokers, configured=False)
     names = rows.order_by("broker").values_list("broker", flat=True)
-    return [
-        _("%s did not know the group when it was last read, and moves no offset of a group that it does not know.")
-        % name
-        for name in names[:SHOWN]
-    ]
+    return [stored_reason(ResetWarning.GROUP_STRANGE, broker=name) for name in names[:SHOWN]]
 
 
 def _of_retries(group: ConsumerGroup, chosen: set[str]) -> list[str]:
@@ -168,10 +181,10 @@ def _of_retries(group: ConsumerGroup, chosen: set[str]) -> list[str]:
     left = [name for name in retries.distinct() if is_retry_topic_of(name, group.name, own) and name not in chosen]
     if not left:
         return []
-    return [_("Messages that wait to be retried (%s) are not touched: they come as they would have.") % ", ".join(left)]
+    return [stored_reason(ResetWarning.RETRIES_STAY, topics=left)]
 
 
 def _of_resends(group: ConsumerGroup) -> list[str]:
     if not Resend.objects.filter(group=group, status=ResendStatus.RUNNING).exists():
         return []
-    return [_("Dead letters are being sent to this group again at the moment: they come on top.")]
+    return [stored_reason(ResetWarning.RESENDS_RUN)]

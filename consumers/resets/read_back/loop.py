@@ -3,9 +3,12 @@ continue.
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -14,14 +17,49 @@ from django.db.models import Q
 from consumers.jobs.hold import Hold
 from consumers.jobs.wires import Ports
 from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
-from consumers.resets.applying.keep_alive import keep_alive
-from consumers.resets.planning.gather import Membership, membership
-from consumers.resets.planning.masters import Masters
-from consumers.resets.read_back.case import Series, Timing, Written, restored, saved, seconds_between
-from consumers.resets.read_back.outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, Verdict, outcome_of
-from consumers.resets.read_back.present import Present
-from consumers.resets.wish import QueueKey
-from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.polling.registration import WireClosed
+from consumers.resets.planning.gather import Masters, Membership, membership
+from consumers.resets.targets.values import QueueKey
+from consumers.rocketmq.wire.codes import RocketMQError
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ReadBackEvidence
+
+from .case import Present, Series, Timing, Written, restored, saved, seconds_between
+from .outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, SettledOutcome, outcome_of
+
+BEAT_SECONDS = 5.0
+# Each call of a check has its own deadline; a check of ten thousand queues far away takes minutes.
+KEPT_ALIVE_SECONDS = 300.0
+
+Answer = TypeVar("Answer")
+
+
+class NoEnd(WireClosed):
+    """The request did not end, and its wire did not end it either: another wire may be asked."""
+
+
+def keep_alive(
+    hold: Hold,
+    clock: Callable[[], datetime],
+    ask: Callable[[], Answer],
+    *,
+    beat_seconds: float = BEAT_SECONDS,
+    longest_seconds: float = KEPT_ALIVE_SECONDS,
+) -> Answer:
+    """What `ask` returns or raises. It runs in a thread, so it must not touch the database.
+
+    Raises NotHeld; NoEnd where `ask` lasts too long. Its thread is not waited for: the wire
+    bounds it too.
+    """
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reset")
+    asked = thread.submit(ask)
+    thread.shutdown(wait=False)
+    for _ in range(math.ceil(longest_seconds / beat_seconds)):
+        if wait([asked], beat_seconds).done:
+            return asked.result(timeout=0)
+        hold.renew(clock())
+    raise NoEnd(f"the cluster gave no result within {longest_seconds:.3g} s")
+
 
 # One round of reading back: each queue's offset and the group's members, from all masters at once.
 
@@ -49,7 +87,7 @@ async def ask(ports: Ports, group: str, keys: Sequence[QueueKey]) -> Round:
 async def _offset(masters: Masters, group: str, key: QueueKey) -> int | Unread | None:
     master = masters.get(key.broker)
     if master is None:
-        return Unread(f"no reading has seen a master of {key.broker}")
+        return Unread(stored_reason(ReadBackEvidence.NO_MASTER_SEEN, broker=key.broker))
     try:
         return await master.ask(
             lambda admin, within: admin.consumer_offset(group, key.topic, key.queue_id, deadline_seconds=within)
@@ -181,7 +219,7 @@ def written(row: ResetQueue, began: datetime) -> Written:
     )
 
 
-def fill(row: ResetQueue, series: Series, verdict: Verdict | None) -> None:
+def fill(row: ResetQueue, series: Series, verdict: SettledOutcome | None) -> None:
     row.readings = saved(series)
     row.after_at = series.last_at
     row.after = series.last if series.changes else None

@@ -16,55 +16,60 @@ from datetime import datetime
 
 from consumers.models import ResetMethod, ResetOutcome
 from consumers.resets.read_back.case import Change, Series, seconds_between
+from consumers.vocabulary.reasons import stored_reason, stored_reasons
+from consumers.vocabulary.resets import ReadBackEvidence
 
-from .case import Case, Place, Timing, Written
-from .present import Present
+from .case import Case, Place, Present, Timing, Written
 
-# What was read, in a sentence for a person on call.
+# What was read, for a person on call: stored reasons.
 
 SHOWN = 4
 
 
 def evidence(case: Case, why: str) -> str:
-    return f"{_readings(case)} {why}"
+    return stored_reasons([_readings(case), why])
 
 
 def why_unknown(case: Case) -> str:
-    waited = f"for {case.age_seconds:.0f} s"
     if not case.series.changes:
-        return f"It could not be read {waited}: {case.series.error or 'nobody asked for it'}."
-    return f"{_readings(case)} {_doubt(case)}"
+        error = case.series.error or stored_reason(ReadBackEvidence.NOBODY_ASKED)
+        return stored_reason(ReadBackEvidence.NEVER_READ, seconds=round(case.age_seconds), error=error)
+    return stored_reasons([_readings(case), _doubt(case)])
 
 
 def _readings(case: Case) -> str:
-    series = case.series
-    times = "once" if series.count == 1 else f"{series.count} times over {series.seconds:.0f} s"
-    return f"Set to {case.written.target:,}; read {times}: {_path(case, series.changes)}."
+    series, target = case.series, case.written.target
+    path = _path(case, series.changes)
+    if series.count == 1:
+        return stored_reason(ReadBackEvidence.READ_ONCE, target=target, path=path)
+    values = {"times": series.count, "seconds": round(series.seconds), "path": path}
+    return stored_reason(ReadBackEvidence.READ_TIMES, target=target, **values)
 
 
-def _path(case: Case, changes: Sequence[Change]) -> str:
+def _path(case: Case, changes: Sequence[Change]) -> list[str]:
     """Each offset with the seconds after the writing at which it was first read."""
-    said = [f"{_offset(one)} after {seconds_between(case.written.at, one.at):.0f} s" for one in changes]
-    return ", ".join(said if len(said) <= SHOWN else [*said[:2], "…", *said[-2:]])
+    said = [_first_read(one, round(seconds_between(case.written.at, one.at))) for one in changes]
+    return said if len(said) <= SHOWN else [*said[:2], "…", *said[-2:]]
 
 
-def _offset(change: Change) -> str:
-    return "no commit" if change.offset is None else f"{change.offset:,}"
+def _first_read(change: Change, seconds: int) -> str:
+    if change.offset is None:
+        return stored_reason(ReadBackEvidence.NO_COMMIT_AFTER, seconds=seconds)
+    return stored_reason(ReadBackEvidence.OFFSET_AFTER, offset=change.offset, seconds=seconds)
 
 
 def _doubt(case: Case) -> str:
     present = case.present
     if case.series.error is not None:
-        return f"Then it could not be read any more: {case.series.error}."
+        return stored_reason(ReadBackEvidence.UNREADABLE_SINCE, error=case.series.error)
     if case.series.broken:
-        return "It could not be read for a while, and a broker that was started anew has forgotten the reset."
+        return stored_reason(ReadBackEvidence.READ_AGAIN)
     if present.now is None:
-        return f"Who is in the group is not known: {present.error or 'nobody was asked'}."
+        error = present.error or stored_reason(ReadBackEvidence.NO_MEMBERS_ASKED)
+        return stored_reason(ReadBackEvidence.PRESENT_UNKNOWN, error=error)
     if case.timing.commit_seconds > case.timing.settled_seconds:
-        return f"Members commit only every {case.timing.commit_seconds:.0f} s, too seldom to tell."
-    if present.lost:
-        return "Members left meanwhile, and who came after them may have begun there or where it stood before."
-    return "It may be that it began at its target, or that another offset was committed over it."
+        return stored_reason(ReadBackEvidence.COMMITS_TOO_SELDOM, seconds=round(case.timing.commit_seconds))
+    return stored_reason(ReadBackEvidence.MEMBERS_REPLACED if present.lost else ReadBackEvidence.EITHER_WAY)
 
 
 # Whether a member followed that was told to, where it may have come to the same offset by consuming alone.
@@ -100,36 +105,34 @@ LONG_POLL_SECONDS = 20.0
 OLD_OFFSET_SECONDS = 12.0
 # A request without an answer may reach its broker so late.
 ARRIVAL_SECONDS = 30.0
-STANDS = (
-    "That is longer than a pull may wait and the commit after it takes. A member that holds as many messages as it may "
-    "begins there once it pulls again."
-)
 # Between a member's coming and the look that met it.
 LOOK_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SettledOutcome:
     outcome: ResetOutcome
     evidence: str
 
 
-def outcome_of(written: Written, series: Series, present: Present, timing: Timing, now: datetime) -> Verdict | None:
+def outcome_of(
+    written: Written, series: Series, present: Present, timing: Timing, now: datetime
+) -> SettledOutcome | None:
     """Null: not settled yet, read on. From `timing.until` on it never is."""
     case = Case(written, series, present, timing, now)
     if series.changes and (found := _found(case)) is not None:
         outcome, why = found
-        return Verdict(outcome, evidence(case, why))
+        return SettledOutcome(outcome, evidence(case, why))
     if now < timing.until:
         return None
-    return Verdict(ResetOutcome.UNKNOWN, why_unknown(case))
+    return SettledOutcome(ResetOutcome.UNKNOWN, why_unknown(case))
 
 
-Found = tuple[ResetOutcome, str] | None
+Finding = tuple[ResetOutcome, str] | None
 CONFIRMED, UNCHANGED, OVERWRITTEN = ResetOutcome.CONFIRMED, ResetOutcome.UNCHANGED, ResetOutcome.OVERWRITTEN
 
 
-def _found(case: Case) -> Found:
+def _found(case: Case) -> Finding:
     if case.written.method == ResetMethod.NOTHING or case.written.before == case.written.target:
         return _stood_there(case)
     if case.place is Place.GONE:
@@ -139,83 +142,86 @@ def _found(case: Case) -> Found:
     return RULES[case.place](case)
 
 
-def _stood_there(case: Case) -> Found:
+def _stood_there(case: Case) -> Finding:
     """Whoever goes on from where it stood goes on from the target, told or not."""
     needed = 0.0 if case.written.method == ResetMethod.NOTHING else case.timing.settled_seconds
     stood = case.written.before == case.written.target
-    said = "It stood at its target already" if stood else "It came to its target by itself, and nothing was written"
     if case.place in (Place.AT, Place.BEYOND):
         settled = case.held(Place.AT, Place.BEYOND) >= needed
-        return (CONFIRMED, f"{said}.") if settled else None
-    lost = "has no commit any more" if case.place is Place.GONE else "went back since"
+        code = ReadBackEvidence.STOOD_AT_TARGET if stood else ReadBackEvidence.CAME_TO_TARGET
+        return (CONFIRMED, stored_reason(code)) if settled else None
+    if case.place is Place.GONE:
+        code = ReadBackEvidence.STOOD_COMMIT_GONE if stood else ReadBackEvidence.CAME_COMMIT_GONE
+    else:
+        code = ReadBackEvidence.STOOD_WENT_BACK if stood else ReadBackEvidence.CAME_WENT_BACK
     settled = case.held(case.place) >= needed
-    return (OVERWRITTEN, f"{said}; it {lost}.") if settled else None
+    return (OVERWRITTEN, stored_reason(code)) if settled else None
 
 
-def _gone(case: Case) -> Found:
+def _gone(case: Case) -> Finding:
     if case.held(Place.GONE) < case.timing.settled_seconds:
         return None
     if case.is_ours:
-        return OVERWRITTEN, "It has no commit any more: the group's offsets were deleted, or its broker lost them."
+        return OVERWRITTEN, stored_reason(ReadBackEvidence.OFFSETS_DELETED)
     if case.written.before is None and case.age_seconds >= ARRIVAL_SECONDS:
-        return UNCHANGED, "It has no commit, as before."
+        return UNCHANGED, stored_reason(ReadBackEvidence.NO_COMMIT_AS_BEFORE)
     return None
 
 
-def _nobody_there(case: Case) -> Found:
+def _nobody_there(case: Case) -> Finding:
     if case.held(case.place) < case.timing.settled_seconds:
         return None
     if case.place is Place.AT:
-        return CONFIRMED, "Nobody is connected."
+        return CONFIRMED, stored_reason(ReadBackEvidence.NOBODY_CONNECTED)
     if case.stands_still:
         late = not case.written.answered and case.age_seconds < ARRIVAL_SECONDS
-        return None if late else (UNCHANGED, "It stands where it was, and nobody is connected.")
+        return None if late else (UNCHANGED, stored_reason(ReadBackEvidence.STANDS_AS_BEFORE))
     if case.series.broken and case.series.last == case.written.before:
-        return UNCHANGED, "Its broker was away, and came back without what it had not written to its disk yet."
+        return UNCHANGED, stored_reason(ReadBackEvidence.BROKER_FORGOT)
     if case.is_ours:
-        return OVERWRITTEN, "Nobody was met in the group meanwhile: something that is no member committed it."
+        return OVERWRITTEN, stored_reason(ReadBackEvidence.NO_MEMBER_COMMITTED)
     return None
 
 
-def _at(case: Case) -> Found:
+def _at(case: Case) -> Finding:
     timing = case.timing
     if case.written.method == ResetMethod.CLIENT:
         settled = case.held(Place.AT) >= timing.settled_seconds and was_told(case)
-        return (CONFIRMED, "A member that was told to stands there.") if settled else None
+        return (CONFIRMED, stored_reason(ReadBackEvidence.TOLD_MEMBER_STANDS)) if settled else None
     # Longer than a member's pull may wait, and then it has committed at least once.
     needed = max(timing.settled_seconds, LONG_POLL_SECONDS + timing.commit_seconds)
     if case.held(Place.AT) < needed or not (case.written.back or _taken_or_stored(case)):
         return None
-    return CONFIRMED, STANDS
+    return CONFIRMED, stored_reason(ReadBackEvidence.STANDS_LONG_ENOUGH)
 
 
-def _between(case: Case) -> Found:
+def _between(case: Case) -> Finding:
     if case.held(Place.BETWEEN, Place.BEYOND) < case.timing.settled_seconds:
         return None
     if not (_began_stored(case) if case.written.method == ResetMethod.COMMIT else case.goes_on_from_target):
         return None
     before, target = case.written.before, case.written.target
-    return CONFIRMED, f"Whoever began at {target:,} passes between it and {before:,}, and who did not does not."
+    return CONFIRMED, stored_reason(ReadBackEvidence.PASSED_BETWEEN, target=target, before=before)
 
 
-def _beyond(case: Case) -> Found:
+def _beyond(case: Case) -> Finding:
     passed_between = case.held(Place.BETWEEN, Place.BEYOND) > case.held(Place.BEYOND)
     if passed_between and (found := _between(case)) is not None:
         return found
     if case.held(Place.BEYOND) < max(case.timing.settled_seconds, OLD_OFFSET_SECONDS):
         return None
     if case.written.method == ResetMethod.CLIENT:
-        return (CONFIRMED, "A member that was told to had committed the target.") if was_told(case) else None
+        return (CONFIRMED, stored_reason(ReadBackEvidence.TOLD_MEMBER_COMMITTED)) if was_told(case) else None
     # A broker that was started anew has forgotten the reset, and maybe the offset too.
     if not case.is_ours or case.series.broken:
         return None
     if _began_stored(case):
-        return CONFIRMED, "Who is connected came after it was set, and began at the offset that was stored."
+        return CONFIRMED, stored_reason(ReadBackEvidence.BEGAN_STORED)
     if case.written.method == ResetMethod.COMMIT:
         return _committed_over(case)
     if not _is_taken(case):
         return None
-    return CONFIRMED, "Its broker takes a commit only once a member has been told to begin at the target."
+    return CONFIRMED, stored_reason(ReadBackEvidence.COMMITS_MEAN_TOLD)
 
 
 def _taken_or_stored(case: Case) -> bool:
@@ -239,35 +245,36 @@ def _began_stored(case: Case) -> bool:
     return seconds_between(left.at, case.present.met_at) <= LOOK_SECONDS
 
 
-def _committed_over(case: Case) -> Found:
+def _committed_over(case: Case) -> Finding:
     if not case.present.stayed:
         return None
-    return OVERWRITTEN, f"{_named(case)}, connected since before, committed over it."
+    return OVERWRITTEN, stored_reason(ReadBackEvidence.MEMBER_COMMITTED_OVER, member=_named(case))
 
 
-def _away(case: Case) -> Found:
+def _away(case: Case) -> Finding:
     written, timing = case.written, case.timing
     before = written.before
     where_it_was = before is not None and case.series.first(lambda offset: (offset or 0) < before) is None
     if case.is_ours or (written.method == ResetMethod.CLIENT and was_told(case)):
         if case.held(Place.AWAY) < max(timing.settled_seconds, OLD_OFFSET_SECONDS):
             return None
-        who = f"{_named(case)}, connected since before," if case.present.stayed and where_it_was else "Somebody"
-        return OVERWRITTEN, f"{who} committed over it."
+        if case.present.stayed and where_it_was:
+            return OVERWRITTEN, stored_reason(ReadBackEvidence.MEMBER_COMMITTED_OVER, member=_named(case))
+        return OVERWRITTEN, stored_reason(ReadBackEvidence.SOMEBODY_COMMITTED_OVER)
     told = timing.told_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
     never_reached = case.series.first(lambda offset: (offset or 0) >= written.target) is None
     if where_it_was and never_reached and case.age_seconds >= told + timing.settled_seconds:
         settled = case.held(Place.AWAY) >= timing.settled_seconds
-        return (UNCHANGED, "It goes on from where it was: the target was not taken.") if settled else None
+        return (UNCHANGED, stored_reason(ReadBackEvidence.TARGET_NOT_TAKEN)) if settled else None
     return None
 
 
 def _named(case: Case) -> str:
     first, *others = sorted(case.present.then or ())
-    return f"{first} or one of {len(others)} more" if others else first
+    return stored_reason(ReadBackEvidence.OR_ONE_OF_MORE, first=first, n=len(others)) if others else first
 
 
-RULES: Mapping[Place, Callable[[Case], Found]] = {
+RULES: Mapping[Place, Callable[[Case], Finding]] = {
     Place.AT: _at,
     Place.BETWEEN: _between,
     Place.BEYOND: _beyond,

@@ -11,20 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from consumers.lake.knot_days import day_start
 from consumers.lake.one_group import read_group
-from consumers.lake.paths import hour_folder
 from consumers.lake.reader import dataset, files, folder_files, steadily
 from consumers.lake.schemas import TIME
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, hour_folder
 from consumers.lake.unreadable import put_aside_of
 from consumers.queries.texts import age
-from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.names import DLQ_PREFIX
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason, ResetWarning
+from consumers.vocabulary.states import UnknownReason
+
+from .values import QueueKey, ResetRefused
 
 # Where a group stood at a past moment, as the readings of the lake have it.
 
@@ -84,13 +84,12 @@ def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) ->
     kind, taken_at = newest["kind"], newest["taken_at"]
     if committed is None:
         why = newest["unknown_reason"]
-        reason = f"{reason_words(why) if why else _('it was not read')}."
+        unknown_then = stored_reason(PlanReason.UNKNOWN_THEN, unknown_reason=why)
+        reason = unknown_then if why else stored_reason(PlanReason.NOT_READ_THEN)
         return Position(kind, taken_at, None, None, reason)
     if is_denied(newest):
-        reason = _("nothing was committed any more; it had stood at %(offset)s until %(at)s: choose that moment.") % {
-            "offset": committed["consumer_offset"],
-            "at": in_words(committed["taken_at"]),
-        }
+        at = in_words(committed["taken_at"])
+        reason = stored_reason(PlanReason.COMMIT_DENIED, offset=committed["consumer_offset"], at=at)
         return Position(kind, taken_at, None, None, reason)
     return Position(kind, committed["taken_at"], committed["consumer_offset"], committed["broker_offset"], reason=None)
 
@@ -167,12 +166,8 @@ def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     found: dict[QueueKey, str] = {}
     for row, before in zip(ordered.take(fell).to_pylist(), offset[fell - 1].tolist(), strict=True):
         key = QueueKey.told(row)
-        words = {"before": before, "after": row["broker_offset"], "at": in_words(row["at"])}
-        why = _(
-            "Its broker offset went from %(before)s back to %(after)s by %(at)s, as where a topic is made anew: what "
-            "its offsets named before is gone. Give the offset itself if you know better."
-        )
-        found.setdefault(key, why % words)
+        values = {"before": before, "after": row["broker_offset"], "at": in_words(row["at"])}
+        found.setdefault(key, stored_reason(PlanReason.REMADE, **values))
     return found
 
 
@@ -188,22 +183,10 @@ def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Positio
         if found:
             return found
         is_read = was_read(lake, cluster, at, back)
-    words = {"minutes": round(back.total_seconds() / 60), "at": in_words(at), "cluster": cluster, "group": group}
+    values = {"minutes": round(back.total_seconds() / 60), "at": in_words(at)}
     if not is_read:
-        raise ResetRefused(
-            _(
-                "No reading of %(cluster)s is kept that was taken in the %(minutes)s minutes up to %(at)s: choose "
-                "another moment."
-            )
-            % words
-        )
-    raise ResetRefused(
-        _(
-            "No reading that was taken in the %(minutes)s minutes up to %(at)s saw offsets of %(group)s: choose "
-            "another moment."
-        )
-        % words
-    )
+        raise ResetRefused(stored_reason(PlanReason.NO_READING_THEN, **values, cluster=cluster))
+    raise ResetRefused(stored_reason(PlanReason.GROUP_NOT_SEEN_THEN, **values, group=group))
 
 
 def queues_of_then(cluster: str, group: str, at: datetime, topics: Collection[str] | None) -> tuple[QueueKey, ...]:
@@ -232,19 +215,14 @@ def targets_of_then(
     for key in keys:
         position = stood.get(key)
         if position is None:
-            targets[key] = _("No reading from shortly before %s saw an offset of the group there.") % in_words(at)
+            targets[key] = stored_reason(PlanReason.QUEUE_NOT_SEEN_THEN, at=in_words(at))
         elif position.offset is None:
-            targets[key] = _("It had no offset at %(at)s: %(why)s") % {"at": in_words(at), "why": position.reason}
+            targets[key] = stored_reason(PlanReason.NO_OFFSET_THEN, at=in_words(at), why=position.reason)
         else:
             targets[key] = remade.why.get(key, position.offset)
     warnings = [_late({key: stood[key] for key in keys if isinstance(targets[key], int)}, at)]
     if not remade.is_known(now):
-        warnings.append(
-            _(
-                "Whether a topic was made anew since then is not known, as broker offsets were not aggregated until "
-                "now: see that the pipeline runs. Where one was, its offsets of then name other messages."
-            )
-        )
+        warnings.append(stored_reason(ResetWarning.REMADE_UNKNOWN))
     return targets, tuple(filter(None, warnings))
 
 
@@ -254,22 +232,13 @@ def _the_lake() -> Iterator[Lake]:
     try:
         yield Lake.at(settings.CONSUMERSCOPE_LAKE)
     except (OSError, pa.ArrowException) as error:
-        raise ResetRefused(
-            _("The history could not be read (%s): see that the lake is there and whole, and plan again.") % error
-        ) from error
+        raise ResetRefused(stored_reason(PlanReason.HISTORY_UNREADABLE, error=str(error))) from error
 
 
 def _check_nothing_is_missing(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> None:
     """Raises ResetRefused: what was put aside may have said where the group stood, or that a queue was made anew."""
     if missing := put_aside_of(lake, table, cluster, since, until):
-        words = {"n": len(missing), "place": missing[0]}
-        raise ResetRefused(
-            _(
-                "The history could not be read: %(n)s of its files of that time are damaged and were put aside "
-                "(%(place)s). Choose another moment, or give the offsets yourself."
-            )
-            % words
-        )
+        raise ResetRefused(stored_reason(PlanReason.HISTORY_DAMAGED, n=len(missing), place=missing[0]))
 
 
 def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
@@ -279,17 +248,11 @@ def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
     if not late:
         return None
     oldest, key = min(late, key=lambda found: found[0])
-    words = {
-        "n": len(late),
-        "at": in_words(at),
-        "age": age((at - oldest).total_seconds()),
-        "queue": str(key),
-        "oldest": in_words(oldest),
-    }
-    return (
-        _(
-            "%(n)s of the queues were not read right before %(at)s: their targets are where they stood up to "
-            "%(age)s earlier (%(queue)s at %(oldest)s). What was consumed in between comes again."
-        )
-        % words
+    return stored_reason(
+        ResetWarning.LATE_READINGS,
+        n=len(late),
+        at=in_words(at),
+        age=age((at - oldest).total_seconds()),
+        queue=str(key),
+        oldest=in_words(oldest),
     )

@@ -11,18 +11,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStep
-from consumers.resets.planning.masters import Masters
-from consumers.resets.wish import QueueKey, ResetRefused
-from consumers.rocketmq.wire.errors import RocketMQError
-from consumers.vocabulary.groups import BROADCASTING, POPPING
+from consumers.resets.planning.gather import Masters
+from consumers.rocketmq.wire.codes import RocketMQError
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason, ResetWarning
+from consumers.vocabulary.states import BROADCASTING, POPPING
 
 from .moment_targets import queues_of_then, targets_of_then
-from .values import moment_of
+from .values import QueueKey, ResetRefused, moment_of
 
 # Where another group of the same cluster stands, asked of its masters queue by queue.
 
@@ -36,30 +35,13 @@ def check_source(cluster: str, source: str) -> tuple[str, ...]:
     """Warnings. Raises ResetRefused for a group whose progress is not what brokers hold."""
     group = ConsumerGroup.objects.filter(cluster__name=cluster, name=source).first()
     if group is None:
-        words = {"group": source, "cluster": cluster}
-        raise ResetRefused(_("There is no group %(group)s in %(cluster)s: choose one that is listed.") % words)
+        raise ResetRefused(stored_reason(PlanReason.COPY_NO_GROUP, group=source, cluster=cluster))
     if group.message_model == BROADCASTING:
-        raise ResetRefused(
-            _(
-                "%s is broadcasting: each of its members goes on from its own file, so that there is no offset to "
-                "copy. Give the offsets yourself."
-            )
-            % source
-        )
+        raise ResetRefused(stored_reason(PlanReason.COPY_BROADCASTING, group=source))
     if group.outside_store is not None:
-        raise ResetRefused(
-            _(
-                "%(group)s keeps its offsets outside of RocketMQ (%(store)s), so that there is none to copy. Give the "
-                "offsets yourself."
-            )
-            % {"group": source, "store": group.outside_store}
-        )
-    warnings = [_("Where %s stands is taken as it was at the time of the plan; it may go on meanwhile.") % source]
-    if group.consume_type == POPPING:
-        warnings.append(
-            _("%s pops: its offsets pass messages that it has not acknowledged; they are skipped.") % source
-        )
-    return tuple(warnings)
+        raise ResetRefused(stored_reason(PlanReason.COPY_OUTSIDE_STORE, group=source, store=group.outside_store))
+    warnings = [ResetWarning.COPY_AT_PLAN, *([ResetWarning.COPY_POPS] if group.consume_type == POPPING else [])]
+    return tuple(stored_reason(code, group=source) for code in warnings)
 
 
 async def _asked(source: str, keys: list[QueueKey], ports: Ports) -> dict[QueueKey, int | str]:
@@ -70,29 +52,25 @@ async def _asked(source: str, keys: list[QueueKey], ports: Ports) -> dict[QueueK
 async def _offset(masters: Masters, source: str, key: QueueKey) -> int | str:
     master = masters.get(key.broker)
     if master is None:
-        return _("No master of its broker is known: it is down, or only its slave is up.")
+        return stored_reason(PlanReason.COPY_NO_MASTER)
     try:
         offset = await master.ask(
             lambda admin, within: admin.consumer_offset(source, key.topic, key.queue_id, deadline_seconds=within)
         )
     except RocketMQError as error:
-        return _("Where %(group)s stands could not be read: %(error)s") % {"group": source, "error": error}
-    return _("%s has committed nothing there.") % source if offset is None else offset
+        return stored_reason(PlanReason.COPY_UNREAD, group=source, error=str(error))
+    return stored_reason(PlanReason.COPY_NO_COMMIT, group=source) if offset is None else offset
 
 
-NOT_LISTED = gettext_lazy("The list has no offset for it.")
-NOT_CHANGED = gettext_lazy("The reset to be restored did not change it.")
 # A worker that died while it wrote may have changed the queue.
 MAY_HAVE_CHANGED = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
-NO_COMMIT = gettext_lazy("It had no commit before: no call of RocketMQ takes an offset away.")
-STAYED = gettext_lazy("It was read back where it was: the reset did not move it.")
 
 
 @dataclass(frozen=True)
 class Given:
-    """By queue its offset, or the sentence why it has none: every queue that was asked for is there.
+    """By queue its offset, or the stored reason why it has none: every queue that was asked for is there.
 
-    `warnings`: sentences for the plan's own.
+    `warnings`: for the plan's own.
     """
 
     offsets: Mapping[QueueKey, int | str]
@@ -112,7 +90,7 @@ def offsets_before(reset: Reset) -> dict[QueueKey, int | str]:
     """Of a RESTORE: of each queue that the other reset may have changed. Raises ResetRefused."""
     found = {QueueKey.of(row): _before(row) for row in touched(str(reset.value))}
     if not found:
-        raise ResetRefused(_("The reset to be restored changed no queue: there is nothing to return to."))
+        raise ResetRefused(stored_reason(PlanReason.NOTHING_TO_RESTORE))
     return found
 
 
@@ -125,10 +103,10 @@ def touched(reset_id: UUID | str) -> QuerySet[ResetQueue]:
 
 def _before(row: ResetQueue) -> int | str:
     if row.outcome == ResetOutcome.UNCHANGED:
-        return str(STAYED)
+        return stored_reason(PlanReason.STAYED)
     if row.before is not None:
         return row.before
-    return row.unknown.get("before") or str(NO_COMMIT)
+    return row.unknown.get("before") or stored_reason(PlanReason.NO_COMMIT_TO_RESTORE)
 
 
 # What each target of the past gives. Not from within the wire's own loop. Raises ResetRefused.
@@ -146,11 +124,11 @@ def of_then(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetim
 
 
 def of_the_list(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
-    return Given(_of(listed_offsets(reset), keys, str(NOT_LISTED)))
+    return Given(_of(listed_offsets(reset), keys, stored_reason(PlanReason.NOT_LISTED)))
 
 
 def from_before(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
-    return Given(_of(offsets_before(reset), keys, str(NOT_CHANGED)))
+    return Given(_of(offsets_before(reset), keys, stored_reason(PlanReason.NOT_CHANGED)))
 
 
 def own_queues_of_then(reset: Reset) -> tuple[QueueKey, ...]:

@@ -18,15 +18,16 @@ from django.utils.translation import gettext_lazy
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind
-from consumers.resets.facts import QueueFacts
-from consumers.resets.wish import QueueKey, ResetRefused
-from consumers.rocketmq.offset_writes import EARLIEST_MS, LATEST_MS
+from consumers.resets.planning.queue_plan import QueueOffsets
+from consumers.rocketmq.writes import EARLIEST_MS, LATEST_MS
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason
 
 from . import past, values
-from .values import moment_of
+from .values import QueueKey, ResetRefused, moment_of
 
 # By queue what brokers answered for the searched time, or what the past gives: an offset, or why there is none.
-Found = Mapping[QueueKey, int | str]
+FoundOffsets = Mapping[QueueKey, int | str]
 Words = str | Promise
 
 
@@ -39,7 +40,7 @@ class Typed(Enum):
     LIST = "list"
 
 
-def _as_found(_value: Any, queue: QueueFacts, found: Found) -> int | str:
+def _as_found(_value: Any, queue: QueueOffsets, found: FoundOffsets) -> int | str:
     return found[queue.key]
 
 
@@ -70,7 +71,7 @@ class ResetTarget:
     rest_value: str = "none"
     parse: Callable[[Any, datetime], Any] = values.nothing
     check: Callable[[ConsumerGroup, Any, datetime], None] = _always_allowed
-    offset: Callable[[Any, QueueFacts, Found], int | str] = _as_found
+    offset: Callable[[Any, QueueOffsets, FoundOffsets], int | str] = _as_found
     searched_time: Callable[[Any, datetime], datetime | None] = lambda value, now: None
     given: Callable[[Reset, Collection[QueueKey], Ports, datetime], past.Given] | None = None
     own_queues: Callable[[Reset], tuple[QueueKey, ...] | None] = lambda reset: None
@@ -78,8 +79,8 @@ class ResetTarget:
     told_as_ms: Callable[[Any], int] | None = None
 
 
-def target_of(kind: ResetKind, value: Any, queue: QueueFacts, found: Found) -> int | str:
-    """An offset, or the sentence why the queue has none. `queue` was read."""
+def target_of(kind: ResetKind, value: Any, queue: QueueOffsets, found: FoundOffsets) -> int | str:
+    """An offset, or the stored reason why the queue has none. `queue` was read."""
     if queue.min_offset is None or queue.max_offset is None:
         raise ValueError(f"{queue.key} was not read, so that it has no target")
     return TARGETS[kind].offset(value, queue, found)
@@ -130,25 +131,25 @@ def _check_copied(group: ConsumerGroup, name: str, _now: datetime) -> None:
         raise ResetRefused(_("No reading of the cluster %(cluster)s has seen the group %(group)s.") % words)
 
 
-def _shifted(by: int, queue: QueueFacts, _found: Found) -> int | str:
+def _shifted(by: int, queue: QueueOffsets, _found: FoundOffsets) -> int | str:
     if queue.now_offset is None:
-        return _("Nothing was ever committed there, so that there is nothing to count from: choose another target.")
+        return stored_reason(PlanReason.NOTHING_TO_COUNT_FROM)
     return queue.now_offset + by
 
 
-def _not_back(_value: Any, queue: QueueFacts, offsets: Found) -> int | str:
+def _not_back(_value: Any, queue: QueueOffsets, offsets: FoundOffsets) -> int | str:
     found = offsets[queue.key]
     if isinstance(found, str) or queue.now_offset is None:
         return found
     return max(queue.now_offset, found)
 
 
-def _earliest(_value: Any, queue: QueueFacts, _found: Found) -> int | str:
+def _earliest(_value: Any, queue: QueueOffsets, _found: FoundOffsets) -> int | str:
     assert queue.min_offset is not None
     return queue.min_offset
 
 
-def _latest(_value: Any, queue: QueueFacts, _found: Found) -> int | str:
+def _latest(_value: Any, queue: QueueOffsets, _found: FoundOffsets) -> int | str:
     assert queue.max_offset is not None
     return queue.max_offset
 

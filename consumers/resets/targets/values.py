@@ -5,6 +5,9 @@ Whole numbers may come as text. Each check raises ValueRefused, which says what 
 
 import math
 import re
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -13,7 +16,178 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from consumers.resets.wish import QueueKey, ResetRefused
+from consumers.jobs.refused import ActRefused
+from consumers.models import Broker, ConsumerGroup, Queue, QueueSnapshot, ResetKind, ResetQueue, Topic, TopicKind
+from consumers.rocketmq.names import is_retry_topic_of, topic_kind
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason
+from consumers.words.reasons import stored_words
+
+# The request for a reset, and who makes it. Nothing here is checked against a cluster.
+
+
+class ResetRefused(ActRefused):
+    """A reset, or what is asked of one. `reason` is a stored one, or words for whoever asks now."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return stored_words(self.reason)
+
+
+@dataclass(frozen=True, order=True)
+class QueueKey:
+    topic: str
+    broker: str
+    queue_id: int
+
+    @classmethod
+    def of(cls, row: ResetQueue) -> "QueueKey":
+        return cls(row.topic, row.broker, row.queue_id)
+
+    @classmethod
+    def told(cls, entry: Mapping[str, Any]) -> "QueueKey":
+        """Of what names its fields, in JSON or in a row of the lake."""
+        return cls(entry["topic"], entry["broker"], entry["queue_id"])
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.broker}/{self.queue_id}"
+
+
+@dataclass(frozen=True)
+class ResetRequest:
+    """`value` is as `ResetKind` tells, in JSON's own types. None for topics, brokers and queues: all (see `Reset`)."""
+
+    kind: ResetKind
+    value: Any
+    reason: str
+    topics: tuple[str, ...] | None = None
+    brokers: tuple[str, ...] | None = None
+    queues: tuple[QueueKey, ...] | None = None
+    clip: bool = False
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The person who requests an action. `user` is the site's user; `address` where the request came from."""
+
+    user: Any
+    address: str | None
+    via: str  # page or rest
+
+
+# The topics that a reset of a group covers where nobody selected any.
+
+
+def own_topics(group: ConsumerGroup) -> list[str]:
+    """Those with offsets of the group, and those that its members subscribe to: normal ones, by name."""
+    with_offsets = QueueSnapshot.objects.filter(group=group).order_by().values("queue__topic").distinct()
+    subscribed = [subscription["topic"] for subscription in group.subscriptions]
+    normal = Topic.objects.filter(cluster=group.cluster_id, kind=TopicKind.NORMAL)
+    names = set(normal.filter(pk__in=with_offsets).values_list("name", flat=True))
+    return sorted(names.union(normal.filter(name__in=subscribed).values_list("name", flat=True)))
+
+
+NAMED = 3
+
+
+def check_places(
+    group: ConsumerGroup,
+    topics: Sequence[str] | None,
+    brokers: Sequence[str] | None,
+    queues: Sequence[QueueKey] | None,
+) -> None:
+    """Raises ResetRefused. None is all. Whether each queue is there, only its broker can tell."""
+    for chosen, what in ((topics, _("topics")), (brokers, _("brokers")), (queues, _("queues"))):
+        _check_list(chosen, what)
+    named = {*(topics or ()), *(key.topic for key in queues or ())}
+    _check_topics(group, named)
+    _check_brokers(group, {*(brokers or ()), *(key.broker for key in queues or ())})
+    _check_agreement(topics, brokers, queues)
+    _check_number(group, named or own_topics(group), brokers, queues)
+
+
+def _check_list(chosen: Sequence[Hashable] | None, what: str) -> None:
+    if chosen is None:
+        return
+    if not chosen:
+        raise ResetRefused(_("No %s are chosen: choose one at least, or leave them out for all.") % what)
+    if twice := [str(one) for one, times in Counter(chosen).items() if times > 1]:
+        raise ResetRefused(_("Some %(what)s are chosen twice: %(named)s.") % {"what": what, "named": _few(twice)})
+
+
+def _check_topics(group: ConsumerGroup, names: Collection[str]) -> None:
+    kinds = dict(Topic.objects.filter(cluster=group.cluster_id, name__in=names).values_list("name", "kind"))
+    if unseen := sorted(set(names) - set(kinds)):
+        words = {"named": _few(unseen), "cluster": group.cluster.name}
+        raise ResetRefused(_("No reading of %(cluster)s has seen the topic %(named)s: check its name.") % words)
+    for name in sorted(names):
+        if kinds[name] != TopicKind.NORMAL and (against := _why_not_chosen(group, name)):
+            raise ResetRefused(against)
+
+
+def _why_not_chosen(group: ConsumerGroup, topic: str) -> str | None:
+    words = {"topic": topic, "group": group.name}
+    if topic_kind(topic) == TopicKind.DLQ:
+        return _("%(topic)s holds dead letters, which a group does not consume: send them again instead.") % words
+    normal = set(own_topics(group))
+    if topic_kind(topic) == TopicKind.RETRY and is_retry_topic_of(topic, group.name, normal):
+        return None
+    if topic_kind(topic) == TopicKind.RETRY:
+        return _("%(topic)s is the retry topic of another group than %(group)s.") % words
+    return _("%(topic)s is a topic of RocketMQ's own: it is not reset from here.") % words
+
+
+def _check_brokers(group: ConsumerGroup, names: Collection[str]) -> None:
+    known = set(Broker.objects.filter(cluster=group.cluster_id).values_list("name", flat=True))
+    if unseen := sorted(set(names) - known):
+        words = {"named": _few(unseen), "cluster": group.cluster.name}
+        raise ResetRefused(_("No reading of %(cluster)s has seen the broker %(named)s: check its name.") % words)
+
+
+def _check_agreement(
+    topics: Sequence[str] | None, brokers: Sequence[str] | None, queues: Sequence[QueueKey] | None
+) -> None:
+    for key in queues or ():
+        if (topics is not None and key.topic not in topics) or (brokers is not None and key.broker not in brokers):
+            words = {"topic": key.topic, "broker": key.broker, "queue_id": key.queue_id}
+            raise ResetRefused(
+                _("The queue %(topic)s/%(broker)s/%(queue_id)s is none of the chosen topics and brokers.") % words
+            )
+
+
+def _check_number(
+    group: ConsumerGroup,
+    topics: Collection[str],
+    brokers: Sequence[str] | None,
+    queues: Sequence[QueueKey] | None,
+) -> None:
+    if not topics:
+        raise ResetRefused(
+            _("The group has no offsets and no subscriptions that readings have seen: choose the topics.")
+        )
+    if queues is None:
+        found = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics).exclude(readable=False)
+        number = (found if brokers is None else found.filter(broker__in=brokers)).count()
+    else:
+        number = len(queues)
+    check_number(number)
+
+
+def check_number(queues: int) -> None:
+    """Raises ResetRefused."""
+    most = settings.RESET_QUEUES_MAX
+    if queues > most:
+        raise ResetRefused(stored_reason(PlanReason.TOO_MANY_QUEUES, n=queues, most=most))
+
+
+def _few(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = len(listed) - NAMED
+    return ", ".join(listed[:NAMED]) + (_(" and %s more") % more if more > 0 else "")
+
 
 DAY_SECONDS = 86_400
 LONGEST_SECONDS = 3_650 * DAY_SECONDS
@@ -23,7 +197,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
 class ValueRefused(ResetRefused):
-    """What was typed is wrong in itself, whatever the cluster says."""
+    """What was typed is wrong in itself, whatever the cluster says. A list has a line for each of its faults."""
+
+    @property
+    def errors(self) -> dict[str, list[str]]:  # type: ignore[override]
+        return {"target": str(self).split("\n")}
 
 
 def whole(said: Any) -> int | None:

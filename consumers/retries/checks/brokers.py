@@ -3,34 +3,42 @@
 from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from consumers.retries.checks.condition_rows import Condition, ConditionName, Severity
-from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, ClientFacts, GroupConfigured, RetryFacts
-from consumers.retries.checks.outcome import (
-    fails,
-    holds,
+from consumers.retries.checks.condition_rows import ConditionName
+from consumers.retries.checks.observed import (
+    READ,
+    WRITE,
+    BrokerConditions,
+    ClientConditions,
+    GroupConfigured,
+    RetryConditions,
+)
+from consumers.retries.checks.retry_check import PERMISSION_OF_EACH, Of, Outcome, check, fails, holds, unknown
+from consumers.rocketmq.names import dlq_topic, retry_topic
+from consumers.vocabulary.findings import FindingSeverity
+
+from .condition_rows import (
     is_way_round,
     names,
     nobody_holds,
     oldest,
     takes_back,
     topic_permission,
-    unknown,
     unread_reason,
     why_not_taken_back,
     why_unknown,
 )
-from consumers.rocketmq.names import dlq_topic
 
 # Whether a failed message finds a broker that takes it, its own or another; else the offset stands.
-NAME = ConditionName.ACCEPTED
 
 
-def accepted(facts: RetryFacts) -> Condition:
+@check(ConditionName.ACCEPTED, FindingSeverity.CRITICAL, Of.SENDING_BACK)
+def accepted(facts: RetryConditions) -> Outcome:
     """Orderly members try on the spot, and write only what is past its tries, by the second way alone (RocketMQ 5.4.0,
     ConsumeMessageOrderlyService.sendMessageBack)."""
     if not facts.holders:
-        return unknown(NAME, Severity.CRITICAL, nobody_holds(facts), _cure(()))
+        return unknown(nobody_holds(facts), _cure(()))
     if facts.orderly:
         return _of_orderly(facts)
     refusing = [broker for broker in facts.holders if takes_back(broker) is False]
@@ -39,68 +47,71 @@ def accepted(facts: RetryFacts) -> Condition:
     if refusing or unclear:
         return _beside(facts, refusing, unclear, around)
     detail = gettext("Its failed messages are taken back by %(brokers)s.") % {"brokers": names(facts.holders)}
-    return holds(NAME, Severity.CRITICAL, detail, _cure(()), oldest(facts.holders))
+    return holds(detail, _cure(()), oldest(facts.holders))
 
 
-def way_round(facts: RetryFacts) -> list[BrokerFacts]:
+def way_round(facts: RetryConditions) -> list[BrokerConditions]:
     """Where members can write what its own broker does not take back."""
     return [broker for broker in facts.brokers if is_way_round(broker)]
 
 
 def _beside(
-    facts: RetryFacts, refusing: list[BrokerFacts], unclear: list[BrokerFacts], around: list[BrokerFacts]
-) -> Condition:
+    facts: RetryConditions,
+    refusing: list[BrokerConditions],
+    unclear: list[BrokerConditions],
+    around: list[BrokerConditions],
+) -> Outcome:
     if around:
         landing = gettext("%(why)s: its failed messages go to %(others)s.")
         whatever = gettext("Whatever its own broker does, failed messages can go to %(others)s.")
         words = {"others": names(around), "why": _why(refusing)}
         detail = (landing if refusing else whatever) % words
-        return holds(NAME, Severity.CRITICAL, detail, _cure(refusing), oldest(around))
+        return holds(detail, _cure(refusing), oldest(around))
     unread = [broker for broker in facts.brokers if is_way_round(broker) is None]
     if not refusing or unread:
-        return unknown(NAME, Severity.CRITICAL, _unclear([*unclear, *unread]), _cure(refusing))
+        return unknown(_unclear([*unclear, *unread]), _cure(refusing))
     detail = gettext(
         "%(why)s, and no other broker accepts %(topic)s. Members retain failed messages, retry them "
         "every 5 s and do not commit their offsets."
     )
     words = {"why": _why(refusing), "topic": facts.retry_topic}
-    return fails(NAME, Severity.CRITICAL, detail % words, _cure(refusing), refusing, oldest(facts.brokers))
+    return fails(detail % words, _cure(refusing), refusing, oldest(facts.brokers))
 
 
-def _of_orderly(facts: RetryFacts) -> Condition:
+def _of_orderly(facts: RetryConditions) -> Outcome:
     around, tries = way_round(facts), [_tries(client) for client in facts.clients]
     if all(one == -1 for one in tries):
         detail = gettext("Its members are orderly and try a failed message on the spot without limit: nothing is sent.")
-        return holds(NAME, Severity.CRITICAL, detail, _cure(()))
+        return holds(detail, _cure(()))
     if around:
         detail = gettext("What orderly members have tried too often goes to %(others)s.") % {"others": names(around)}
-        return holds(NAME, Severity.CRITICAL, detail, _cure(()), oldest(around))
+        return holds(detail, _cure(()), oldest(around))
     unread = [broker for broker in facts.brokers if is_way_round(broker) is None]
     if unread:
-        return unknown(NAME, Severity.CRITICAL, _unclear(unread), _cure(()))
+        return unknown(_unclear(unread), _cure(()))
     detail = gettext(
         "The members are orderly, and clients know no broker that accepts %(topic)s. Messages whose "
         "retries are exceeded cannot be stored, and their queues are blocked."
     )
     words = {"topic": facts.retry_topic}
-    return fails(NAME, Severity.CRITICAL, detail % words, _cure(facts.brokers), facts.brokers, oldest(facts.brokers))
+    return fails(detail % words, _cure(facts.brokers), facts.brokers, oldest(facts.brokers))
 
 
-def _tries(client: ClientFacts) -> int | None:
+def _tries(client: ClientConditions) -> int | None:
     said = (client.settings or {}).get("maxReconsumeTimes", "")
     return int(said) if said.removeprefix("-").isdecimal() else None
 
 
-def _why(brokers: Sequence[BrokerFacts]) -> str:
+def _why(brokers: Sequence[BrokerConditions]) -> str:
     sentence = "; ".join(why_not_taken_back(broker) for broker in brokers[:3])
     return sentence[:1].upper() + sentence[1:]
 
 
-def _unclear(brokers: Sequence[BrokerFacts]) -> str:
+def _unclear(brokers: Sequence[BrokerConditions]) -> str:
     return why_unknown(brokers[0]) if brokers else gettext("Unknown which brokers accept the retry topic.")
 
 
-def _cure(brokers: Sequence[BrokerFacts]) -> str:
+def _cure(brokers: Sequence[BrokerConditions]) -> str:
     closed = [broker for broker in brokers if broker.permission.has(WRITE) is False]
     address = closed[0].address if len(closed) == 1 else "ADDRESS"
     words = {"command": f"mqadmin updateBrokerConfig -b {address} -k brokerPermission -v 6"}
@@ -113,53 +124,55 @@ def _cure(brokers: Sequence[BrokerFacts]) -> str:
 
 
 # What brokers as such allow, whatever the group: their own permission, and what name servers route.
-def brokers_take_back(facts: RetryFacts) -> Condition:
+@check(ConditionName.TAKES_BACK, FindingSeverity.INFO, Of.SENDING_BACK)
+def brokers_take_back(facts: RetryConditions) -> Outcome:
     """A broker that does not is no harm where another takes its failed messages: `accepted` says so."""
-    name, holders = ConditionName.TAKES_BACK, facts.holders
+    holders = facts.holders
     closed = [broker for broker in holders if False in (broker.has_master, broker.permission.has(WRITE))]
     around = way_round(facts)
-    severity = Severity.NOTE if around else Severity.WARNING
+    severity = FindingSeverity.INFO if around else FindingSeverity.WARNING
     if closed:
         why = "; ".join(why_not_taken_back(broker) for broker in closed[:3])
         words = {"why": why[:1].upper() + why[1:], "others": names(around)}
         landing = gettext("%(why)s. What fails of its messages is retried through %(others)s.")
         nowhere = gettext("%(why)s. What fails of its messages is not taken elsewhere either, as far as is known.")
         since = min((broker.permission.at for broker in closed if broker.permission.at), default=None)
-        return fails(name, severity, (landing if around else nowhere) % words, _open(closed), closed, since)
+        return fails((landing if around else nowhere) % words, _open(closed), closed, since, severity=severity)
     silent = [broker for broker in holders if broker.has_master is None or broker.permission.has(WRITE) is None]
     if silent or not holders:
         reason = silent[0].permission.unknown or silent[0].unread if silent else nobody_holds(facts)
-        return unknown(name, severity, reason or nobody_holds(facts), _open(silent))
+        return unknown(reason or nobody_holds(facts), _open(silent), severity=severity)
     told = min((broker.permission.at for broker in holders if broker.permission.at), default=None)
-    return holds(name, severity, gettext("%(brokers)s: open.") % {"brokers": names(holders)}, _open(()), told)
+    return holds(gettext("%(brokers)s: open.") % {"brokers": names(holders)}, _open(()), told, severity=severity)
 
 
-def routed(facts: RetryFacts) -> Condition:
+@check(ConditionName.ROUTED, FindingSeverity.INFO, Of.SENDING_BACK)
+def routed(facts: RetryConditions) -> Outcome:
     """Name servers can be told to route no writes to a broker; the broker does not know of it, and takes back all the
     same what is sent back to it. Only writing a copy needs the route."""
-    name, holders = ConditionName.ROUTED, facts.holders
+    holders = facts.holders
     wiped = [
         broker for broker in holders if broker.routed.has(WRITE) is False and broker.permission.has(WRITE) is not False
     ]
     if wiped:
-        severity = Severity.WARNING if facts.orderly else Severity.NOTE
+        severity = FindingSeverity.WARNING if facts.orderly else FindingSeverity.INFO
         detail = gettext(
             "Name servers route no writes to %(brokers)s (wipeWritePerm). Clients cannot write messages "
             "there that the broker does not take back itself, nor messages of orderly members whose "
             "retries are exceeded. New messages go to other brokers."
         )
         since = min((broker.routed.at for broker in wiped if broker.routed.at), default=None)
-        return fails(name, severity, detail % {"brokers": names(wiped)}, _route(facts, wiped), wiped, since)
+        return fails(detail % {"brokers": names(wiped)}, _route(facts, wiped), wiped, since, severity=severity)
     silent = [broker for broker in holders if broker.routed.has(WRITE) is None]
     if silent or not holders:
         reason = silent[0].routed.unknown if silent else None
-        return unknown(name, Severity.NOTE, reason or nobody_holds(facts), _route(facts, silent))
+        return unknown(reason or nobody_holds(facts), _route(facts, silent))
     told = min((broker.routed.at for broker in holders if broker.routed.at), default=None)
     detail = gettext("Name servers route to %(brokers)s what it allows itself.")
-    return holds(name, Severity.NOTE, detail % {"brokers": names(holders)}, _route(facts, ()), told)
+    return holds(detail % {"brokers": names(holders)}, _route(facts, ()), told)
 
 
-def _open(brokers: Sequence[BrokerFacts]) -> str:
+def _open(brokers: Sequence[BrokerConditions]) -> str:
     address = brokers[0].address if len(brokers) == 1 else "ADDRESS"
     command = f"mqadmin updateBrokerConfig -b {address} -k brokerPermission -v 6"
     return gettext("Open it when what it was closed for is done: “%(command)s”; or start its master.") % {
@@ -167,7 +180,7 @@ def _open(brokers: Sequence[BrokerFacts]) -> str:
     }
 
 
-def _route(facts: RetryFacts, brokers: Sequence[BrokerFacts]) -> str:
+def _route(facts: RetryConditions, brokers: Sequence[BrokerConditions]) -> str:
     name = brokers[0].name if len(brokers) == 1 else "BROKER"
     return gettext("“%(command)s”, on every name server.") % {
         "command": f"mqadmin addWritePerm -n '{facts.namesrv}' -b {name}"
@@ -175,9 +188,16 @@ def _route(facts: RetryFacts, brokers: Sequence[BrokerFacts]) -> str:
 
 
 # The group's retry and dead-letter topics on its brokers: whether they may be written and read.
-def retry_writable(facts: RetryFacts) -> Condition:
+@check(
+    ConditionName.RETRY_WRITABLE,
+    FindingSeverity.WARNING,
+    Of.SENDING_BACK,
+    suspect=lambda said: not said.retry_permissions.get(retry_topic(said.group), WRITE) & WRITE,
+    of_many=_("Retry topics of %(n)s groups may not be written on %(brokers)s (%(groups)s)."),
+    cure_of_many=PERMISSION_OF_EACH,
+)
+def retry_writable(facts: RetryConditions) -> Outcome:
     """POP retries are written by the broker itself, which asks no permission (RocketMQ 5.4.0, PopReviveService)."""
-    name, severity = ConditionName.RETRY_WRITABLE, Severity.WARNING
     shut = [
         one for one, said in _told(facts) if said.retry_permission is not None and not said.retry_permission & WRITE
     ]
@@ -185,13 +205,20 @@ def retry_writable(facts: RetryFacts) -> Condition:
     cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, facts.retry_topic)}
     if shut:
         detail = gettext("%(topic)s may not be written on %(brokers)s: failed messages are not taken back there.")
-        return fails(name, severity, detail % words, cure, shut, oldest(shut))
-    return _whole(facts, name, severity, gettext("%(topic)s may be written.") % words, cure)
+        return fails(detail % words, cure, shut, oldest(shut))
+    return _whole(facts, gettext("%(topic)s may be written.") % words, cure)
 
 
-def retry_readable(facts: RetryFacts) -> Condition:
-    name, severity = ConditionName.RETRY_READABLE, Severity.CRITICAL
-    shut: dict[str, list[BrokerFacts]] = {}
+@check(
+    ConditionName.RETRY_READABLE,
+    FindingSeverity.CRITICAL,
+    Of.RETRIES,
+    suspect=lambda said: any(not permission & READ for permission in said.retry_permissions.values()),
+    of_many=_("Retry topics of %(n)s groups may not be read on %(brokers)s: nothing comes back (%(groups)s)."),
+    cure_of_many=PERMISSION_OF_EACH,
+)
+def retry_readable(facts: RetryConditions) -> Outcome:
+    shut: dict[str, list[BrokerConditions]] = {}
     for broker, said in _told(facts):
         for topic, permission in _retry_topics(facts, said).items():
             if not permission & READ:
@@ -204,16 +231,23 @@ def retry_readable(facts: RetryFacts) -> Condition:
     if shut:
         detail = gettext("%(topics)s may not be read on %(brokers)s: what is retried there never comes back.")
         words = {"topics": topics, "brokers": names(brokers)}
-        return fails(name, severity, detail % words, cure, brokers, oldest(brokers))
-    return _whole(facts, name, severity, gettext("Its retry topics may be read."), cure)
+        return fails(detail % words, cure, brokers, oldest(brokers))
+    return _whole(facts, gettext("Its retry topics may be read."), cure)
 
 
-def retry_queues(facts: RetryFacts) -> Condition:
+@check(
+    ConditionName.RETRY_QUEUES,
+    FindingSeverity.CRITICAL,
+    Of.SENDING_BACK,
+    suspect=lambda said: said.retry_read_queues is not None and (said.retry_queue_nums or 0) > said.retry_read_queues,
+    of_many=_("Retry topics of %(n)s groups have fewer queues than retryQueueNums on %(brokers)s (%(groups)s)."),
+    cure_of_many=_("“mqadmin updateTopic” with -r and -w of retryQueueNums for each of the topics."),
+)
+def retry_queues(facts: RetryConditions) -> Outcome:
     """A broker spreads retries over retryQueueNums queues, and makes the topic once, with as many as were set then:
     it does not look at how many the topic has (RocketMQ 5.4.0, TopicConfigManager.createTopicInSendMessageBackMethod).
     """
-    name, severity = ConditionName.RETRY_QUEUES, Severity.CRITICAL
-    few: list[BrokerFacts] = []
+    few: list[BrokerConditions] = []
     unclear = False
     for broker, said in _told(facts):
         if said.retry_permission is None or not said.retry_queue_nums or said.retry_queue_nums <= 0:
@@ -231,19 +265,24 @@ def retry_queues(facts: RetryFacts) -> Condition:
             "(retryQueueNums): the other queues are not read."
         )
         words = {"topic": facts.retry_topic, "found": found, "wanted": wanted, "broker": few[0].name}
-        return fails(name, severity, detail % words, cure, few, oldest(few))
+        return fails(detail % words, cure, few, oldest(few))
     if unclear:
         reason = gettext("No reading has seen the queues of %(topic)s yet.") % {"topic": facts.retry_topic}
-        return unknown(name, severity, reason, cure)
-    return _whole(
-        facts, name, severity, gettext("It has at least as many read queues as retries are spread over."), cure
-    )
+        return unknown(reason, cure)
+    return _whole(facts, gettext("It has at least as many read queues as retries are spread over."), cure)
 
 
-def dead_readable(facts: RetryFacts) -> Condition:
+@check(
+    ConditionName.DLQ_READABLE,
+    FindingSeverity.WARNING,
+    Of.RETRIES,
+    suspect=lambda said: said.dlq_permission is not None and not said.dlq_permission & READ,
+    of_many=_("Dead-letter topics of %(n)s groups are not readable on %(brokers)s (%(groups)s)."),
+    cure_of_many=PERMISSION_OF_EACH,
+)
+def dead_readable(facts: RetryConditions) -> Outcome:
     """Brokers up to 4.9.1 make the topic with write alone, and a later one keeps it so. That it may be written is asked
     by nobody (RocketMQ 5.4.0, AbstractSendMessageProcessor, SendMessageProcessor.handleRetryAndDLQ)."""
-    name, severity = ConditionName.DLQ_READABLE, Severity.WARNING
     shut = [
         broker for broker, said in _told(facts) if said.dlq_permission is not None and not said.dlq_permission & READ
     ]
@@ -251,28 +290,28 @@ def dead_readable(facts: RetryFacts) -> Condition:
     cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, topic)}
     if shut:
         detail = gettext("%(topic)s is not readable on %(brokers)s: its messages cannot be inspected or resent.")
-        return fails(name, severity, detail % {"topic": topic, "brokers": names(shut)}, cure, shut, oldest(shut))
+        return fails(detail % {"topic": topic, "brokers": names(shut)}, cure, shut, oldest(shut))
     there = any(said.dlq_permission is not None for _, said in _told(facts))
     detail = (
         gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s: no message was dead-lettered.")
     )
-    return _whole(facts, name, severity, detail % {"topic": topic}, cure)
+    return _whole(facts, detail % {"topic": topic}, cure)
 
 
-def _told(facts: RetryFacts) -> Iterator[tuple[BrokerFacts, GroupConfigured]]:
+def _told(facts: RetryConditions) -> Iterator[tuple[BrokerConditions, GroupConfigured]]:
     """Of all brokers: a copy of a failed message may be on another than the group's own."""
     return ((broker, broker.group) for broker in facts.brokers if broker.group is not None)
 
 
-def _retry_topics(facts: RetryFacts, said: GroupConfigured) -> dict[str, int]:
+def _retry_topics(facts: RetryConditions, said: GroupConfigured) -> dict[str, int]:
     own = {} if said.retry_permission is None else {facts.retry_topic: said.retry_permission}
     return own | dict(said.pop_permissions)
 
 
-def _whole(facts: RetryFacts, name: ConditionName, severity: Severity, detail: str, cure: str) -> Condition:
+def _whole(facts: RetryConditions, detail: str, cure: str) -> Outcome:
     """It holds, unless a broker was not read."""
     silent = [broker for broker in facts.brokers if broker.group is None]
     if silent or not facts.brokers:
         none = gettext("No broker of %(cluster)s has been read yet.") % {"cluster": facts.cluster}
-        return unknown(name, severity, unread_reason(silent) or none, cure)
-    return holds(name, severity, detail, cure, oldest(facts.brokers))
+        return unknown(unread_reason(silent) or none, cure)
+    return holds(detail, cure, oldest(facts.brokers))

@@ -5,15 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from django.utils.translation import gettext
+
 from consumers.queries.declared import INSIDE, answer, public
+from consumers.queries.findings import DetectedFinding, ids
+from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
-
-class Severity(StrEnum):
-    """The worst first. CRITICAL: messages are lost, or the group stands still. NOTE: worth knowing, and no fault."""
-
-    CRITICAL = "critical"
-    WARNING = "warning"
-    NOTE = "note"
+from .observed import WRITE, BrokerConditions, RetryConditions
 
 
 class ConditionName(StrEnum):
@@ -41,6 +39,29 @@ class ConditionName(StrEnum):
     ACKNOWLEDGED = "offsets wait for the outcome"
 
 
+# What is found where a condition does not hold.
+FINDINGS = {
+    ConditionName.KEPT: FindingCode.RETRIES_DISCARDED,
+    ConditionName.ACCEPTED: FindingCode.RETRIES_NOT_ACCEPTED,
+    ConditionName.GROUP_EXISTS: FindingCode.GROUP_MISSING,
+    ConditionName.RETRY_QUEUES: FindingCode.RETRY_QUEUES_UNREAD,
+    ConditionName.RETRY_READABLE: FindingCode.RETRY_TOPIC_UNREADABLE,
+    ConditionName.RETRY_WRITABLE: FindingCode.RETRY_TOPIC_UNWRITABLE,
+    ConditionName.ENABLED: FindingCode.CONSUMPTION_DISABLED,
+    ConditionName.DLQ_READABLE: FindingCode.DLQ_UNREADABLE,
+    ConditionName.TAKES_BACK: FindingCode.BROKER_TAKES_NONE_BACK,
+    ConditionName.ROUTED: FindingCode.NOT_ROUTED,
+    ConditionName.ORIGINALS: FindingCode.ORIGINALS_DELETED,
+    ConditionName.RETRIED: FindingCode.NOT_RETRIED,
+    ConditionName.TIMEOUT: FindingCode.CONSUME_TIMEOUT,
+    ConditionName.SINGLE: FindingCode.BATCH_RETRIED,
+    ConditionName.IN_TURN: FindingCode.RETRIED_IN_PLACE,
+    ConditionName.ACKNOWLEDGED: FindingCode.ACKNOWLEDGED_EARLY,
+}
+# Settings that somebody chose on purpose: worth knowing, but no fault.
+ON_PURPOSE = frozenset({ConditionName.ENABLED, ConditionName.RETRIED})
+
+
 @answer("A health check that must pass for failed messages to be redelivered. `ok` null: unknown.")
 @dataclass(frozen=True, kw_only=True)
 class Condition:
@@ -48,7 +69,7 @@ class Condition:
 
     name: ConditionName
     ok: bool | None
-    severity: Severity = field(metadata=public("If the check fails"))
+    severity: FindingSeverity = field(metadata=public("If the check fails"))
     detail: str
     cure: str = field(metadata=public("What to do if the check fails"))
     unknown_reason: str | None = field(default=None, metadata=INSIDE)
@@ -60,10 +81,20 @@ class Condition:
         return self.ok is False
 
     @property
+    def finding(self) -> DetectedFinding | None:
+        if not self.is_failing:
+            return None
+        return DetectedFinding(
+            code=FINDINGS[self.name],
+            given_severity=FindingSeverity.INFO if self.name in ON_PURPOSE else self.severity,
+            params={"brokers": list(self.brokers)} if self.brokers else {},
+        )
+
+    @property
     def place(self) -> tuple[int, int, int]:
         """For sorting: what does not hold first, the worst of it before the rest, then what is not known."""
         known = 0 if self.ok is False else 1 if self.ok is None else 2
-        return known, list(Severity).index(self.severity), list(ConditionName).index(self.name)
+        return known, list(FindingSeverity).index(self.severity), list(ConditionName).index(self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +109,99 @@ class FailingGroup:
     broker: str | None
     groups: int
     name: ConditionName
-    severity: Severity
+    severity: FindingSeverity
     detail: str
     cure: str
     since: datetime | None
+
+
+# Words that the rules of retry checks share, and which brokers take a failed message.
+
+
+def names(brokers: Sequence[BrokerConditions]) -> str:
+    return ids(broker.name for broker in brokers)
+
+
+def oldest(brokers: Sequence[BrokerConditions]) -> datetime | None:
+    """When what was said of the group was read, of the oldest of them."""
+    return min((broker.read_at for broker in brokers if broker.read_at is not None), default=None)
+
+
+def unread_reason(brokers: Sequence[BrokerConditions]) -> str | None:
+    return next((broker.unread for broker in brokers if broker.unread is not None), None)
+
+
+def nobody_holds(facts: RetryConditions) -> str:
+    words = {"group": facts.group, "cluster": facts.cluster}
+    return gettext("No known broker of %(cluster)s has a topic that %(group)s consumes.") % words
+
+
+def at(brokers: Sequence[BrokerConditions]) -> str:
+    """mqadmin's option that names the broker."""
+    return f"-b {brokers[0].address}" if len(brokers) == 1 else "-b ADDRESS"
+
+
+def sub_group(facts: RetryConditions, brokers: Sequence[BrokerConditions], option: str) -> str:
+    """The command sets every value of the group: those left out become its defaults (RocketMQ 5.4.0,
+    UpdateSubGroupSubCommand)."""
+    return f"mqadmin updateSubGroup -n '{facts.namesrv}' {at(brokers)} -g {facts.group} {option}"
+
+
+def topic_permission(facts: RetryConditions, brokers: Sequence[BrokerConditions], topic: str) -> str:
+    return f"mqadmin updateTopicPerm -n '{facts.namesrv}' {at(brokers)} -t '{topic}' -p 6"
+
+
+# Which brokers take a failed message, by which of the two ways.
+#
+# Sending back (36) asks the broker that stores it: its own permission, the group, `%RETRY%group`'s permission, in
+# this
+# order (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack). Where that fails for any reason the client
+# writes a copy to `%RETRY%group` as to any topic: to a broker whose route has it writable and whose master is listed
+# (DefaultMQPushConsumerImpl.sendMessageBack, MQClientInstance.topicRouteData2TopicPublishInfo). Brokers put their own
+# permission into the routes they register (BrokerController.registerBrokerAll).
+def takes_back(broker: BrokerConditions) -> bool | None:
+    """Whether it takes back the failed messages that it stores; also where it then drops them."""
+    said = broker.group
+    return _all(
+        broker.has_master,
+        broker.permission.has(WRITE),
+        None if said is None else said.configured,
+        None if said is None else said.retry_permission is None or bool(said.retry_permission & WRITE),
+    )
+
+
+def is_way_round(broker: BrokerConditions) -> bool | None:
+    """Whether clients can write a copy of a failed message to `%RETRY%group` there."""
+    said = broker.group
+    return _all(
+        broker.has_master,
+        broker.permission.has(WRITE),
+        broker.routed.has(WRITE),
+        None if said is None else said.configured and said.read_queues != 0,
+        None if said is None else bool((said.retry_permission or 0) & WRITE),
+    )
+
+
+def why_not_taken_back(broker: BrokerConditions) -> str:
+    said = broker.group
+    words = {"broker": broker.name, "permission": broker.permission.value}
+    if broker.has_master is False:
+        return gettext("the master of %(broker)s is down") % words
+    if broker.permission.has(WRITE) is False:
+        return gettext("%(broker)s takes no messages: its brokerPermission is %(permission)s") % words
+    if said is not None and not said.configured:
+        return gettext("%(broker)s does not know the group") % words
+    return gettext("%(broker)s does not let the retry topic be written") % words
+
+
+def why_unknown(broker: BrokerConditions) -> str:
+    """Why one of the two could not be told."""
+    reason = broker.unread or broker.permission.unknown or broker.routed.unknown
+    return reason or gettext("%(broker)s has not been scraped yet.") % {"broker": broker.name}
+
+
+def _all(*claims: bool | None) -> bool | None:
+    """False as soon as one is: what is not known of the others cannot help."""
+    if False in claims:
+        return False
+    return None if None in claims else True

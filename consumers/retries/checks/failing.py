@@ -1,6 +1,6 @@
 """The retry conditions that do not hold, over all groups: one row a cause."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,15 +10,19 @@ from django.db.models.lookups import GreaterThan
 from django.utils.translation import gettext, ngettext
 
 from consumers.models import Cluster, ConsumerGroup, GroupBroker, GroupKind, QueueSnapshot, TopicKind
-from consumers.ownership.troubles.evidence import ids
+from consumers.queries.declared import copied
+from consumers.queries.findings import ids
 from consumers.queries.texts import count
-from consumers.retries.checks.brokers import accepted, dead_readable, retry_queues, retry_readable, retry_writable
-from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup, Severity
-from consumers.retries.checks.members import HEARTBEATS, exists, kept
-from consumers.rocketmq.names import RETRY_PREFIX, retry_topic
-from consumers.vocabulary.groups import BROADCASTING
+from consumers.retries.checks.brokers import accepted
+from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup
+from consumers.retries.checks.conditions import CHECKS
+from consumers.retries.checks.members import HEARTBEATS
+from consumers.retries.checks.retry_check import Configured
+from consumers.rocketmq.names import RETRY_PREFIX
+from consumers.vocabulary.findings import FindingSeverity
+from consumers.vocabulary.states import BROADCASTING
 
-from .facts import READ, WRITE, KnownBroker, RetryFacts, facts_of, known_brokers
+from .observed import WRITE, KnownBroker, RetryConditions, facts_of, known_brokers
 
 # Which groups may fail a retry condition: found in SQL among all groups, so that only these are evaluated one by one.
 
@@ -75,23 +79,9 @@ def _unusual(read: Read) -> list[tuple[Suspect, list[ConditionName]]]:
     for *row, kind, model, asked, there, dead, permissions in unusual.values_list(*FIELDS, *OF_GROUP, *numbers):
         one = Suspect(*row)
         if (one.cluster_id, one.broker) in read and kind == GroupKind.USER and model != BROADCASTING:
-            found.append((one, list(_names(one.group, asked, there, dead, permissions))))
+            said = Configured(one.group, asked, there, dead, permissions)
+            found.append((one, [name for name, check in CHECKS.items() if check.suspect(said)]))
     return sorted(found, key=lambda each: (each[0].group, each[0].broker))
-
-
-def _names(
-    group: str, asked: int | None, there: int | None, dead: int | None, permissions: dict[str, int]
-) -> Iterator[ConditionName]:
-    if asked is not None and asked <= 0:
-        yield ConditionName.KEPT
-    if asked is not None and there is not None and asked > there:
-        yield ConditionName.RETRY_QUEUES
-    if dead in UNREADABLE:
-        yield ConditionName.DLQ_READABLE
-    if any(not permission & READ for permission in permissions.values()):
-        yield ConditionName.RETRY_READABLE
-    if not permissions.get(retry_topic(group), WRITE) & WRITE:
-        yield ConditionName.RETRY_WRITABLE
 
 
 def _absent(read: Read, now: datetime) -> list[Suspect]:
@@ -147,7 +137,7 @@ def _closed(cluster: str, broker: KnownBroker, brokers: Sequence[KnownBroker]) -
         broker=broker.name,
         groups=groups,
         name=ConditionName.ACCEPTED if stuck else ConditionName.TAKES_BACK,
-        severity=Severity.CRITICAL if stuck else Severity.WARNING if unclear else Severity.NOTE,
+        severity=FindingSeverity.CRITICAL if stuck else FindingSeverity.WARNING if unclear else FindingSeverity.INFO,
         detail=f"{why % words} {_landing(stuck, taking, unclear)}",
         cure=_cure(broker),
         since=None,
@@ -179,7 +169,7 @@ def _wiped(cluster: str, namesrv: str, broker: KnownBroker) -> FailingGroup:
         broker=broker.name,
         groups=_groups_on(broker).count(),
         name=ConditionName.ROUTED,
-        severity=Severity.NOTE,
+        severity=FindingSeverity.INFO,
         detail=detail % {"broker": broker.name},
         cure=gettext("“%(command)s”, on every name server.")
         % {"command": f"mqadmin addWritePerm -n '{namesrv}' -b {broker.name}"},
@@ -215,14 +205,8 @@ def _way_round(names: list[str]) -> "QuerySet[GroupBroker]":
 
 # More groups of a cluster that fail the same condition are one row: somebody set them all so.
 MANY = 20
-RULES: dict[ConditionName, tuple[Callable[[RetryFacts], Condition], ...]] = {
-    ConditionName.KEPT: (kept,),
-    ConditionName.GROUP_EXISTS: (exists, accepted),
-    ConditionName.RETRY_READABLE: (retry_readable,),
-    ConditionName.RETRY_WRITABLE: (retry_writable, accepted),
-    ConditionName.RETRY_QUEUES: (retry_queues,),
-    ConditionName.DLQ_READABLE: (dead_readable,),
-}
+# What a group that fails these may lead to: that no broker takes its failed messages.
+MAY_LEAVE_NONE = (ConditionName.GROUP_EXISTS, ConditionName.RETRY_WRITABLE)
 
 
 def failing_groups(cluster: str | None, now: datetime) -> list[FailingGroup]:
@@ -254,29 +238,27 @@ def _judged(single: dict[ConditionName, list[Suspect]], closed: set[str], now: d
     for name, rows in single.items():
         for pk in {row.group_id for row in rows}:
             since = min(row.since for row in rows if row.group_id == pk)
-            for rule in RULES[name]:
+            for rule in (CHECKS[name], accepted) if name in MAY_LEAVE_NONE else (CHECKS[name],):
                 condition = rule(facts[pk])
                 if condition.is_failing and not (rule is accepted and closed & set(condition.brokers)):
                     found[pk, condition.name] = _row(facts[pk], condition, since)
     return list(found.values())
 
 
-def _row(facts: RetryFacts, condition: Condition, since: datetime) -> FailingGroup:
-    return FailingGroup(
+def _row(facts: RetryConditions, condition: Condition, since: datetime) -> FailingGroup:
+    return copied(
+        FailingGroup,
+        condition,
         cluster=facts.cluster,
         group=facts.group,
         broker=condition.brokers[0] if len(condition.brokers) == 1 else None,
         groups=1,
-        name=condition.name,
-        severity=condition.severity,
-        detail=condition.detail,
-        cure=condition.cure,
         since=since,
     )
 
 
 def _many(cluster: str, name: ConditionName, rows: Sequence[Suspect]) -> FailingGroup:
-    severity, detail, cure = _words()[name]
+    check = CHECKS[name]
     brokers, groups = {row.broker for row in rows}, {row.group for row in rows}
     words = {"n": count(len(groups)), "groups": ids(groups), "brokers": ids(brokers)}
     return FailingGroup(
@@ -285,50 +267,11 @@ def _many(cluster: str, name: ConditionName, rows: Sequence[Suspect]) -> Failing
         broker=brokers.pop() if len(brokers) == 1 else None,
         groups=len(groups),
         name=name,
-        severity=severity,
-        detail=detail % words,
-        cure=cure,
+        severity=check.severity,
+        detail=str(check.of_many) % words,
+        cure=str(check.cure_of_many),
         since=min(row.since for row in rows),
     )
-
-
-def _words() -> dict[ConditionName, tuple[Severity, str, str]]:
-    permission = gettext("“mqadmin updateTopicPerm” with -p 6 for each of the topics.")
-    critical, warning = Severity.CRITICAL, Severity.WARNING
-    return {
-        ConditionName.KEPT: (
-            critical,
-            gettext(
-                "Failed messages of %(n)s groups are silently discarded on %(brokers)s: retryQueueNums 0 (%(groups)s)."
-            ),
-            gettext("“mqadmin updateSubGroup” with -q 1 and each group's other values, which it sets too."),
-        ),
-        ConditionName.GROUP_EXISTS: (
-            critical,
-            gettext("%(n)s groups with members do not exist on %(brokers)s, which has their topics (%(groups)s)."),
-            gettext("“mqadmin updateSubGroup” for each of them, or autoCreateSubscriptionGroup."),
-        ),
-        ConditionName.RETRY_READABLE: (
-            critical,
-            gettext("Retry topics of %(n)s groups may not be read on %(brokers)s: nothing comes back (%(groups)s)."),
-            permission,
-        ),
-        ConditionName.RETRY_WRITABLE: (
-            warning,
-            gettext("Retry topics of %(n)s groups may not be written on %(brokers)s (%(groups)s)."),
-            permission,
-        ),
-        ConditionName.RETRY_QUEUES: (
-            critical,
-            gettext("Retry topics of %(n)s groups have fewer queues than retryQueueNums on %(brokers)s (%(groups)s)."),
-            gettext("“mqadmin updateTopic” with -r and -w of retryQueueNums for each of the topics."),
-        ),
-        ConditionName.DLQ_READABLE: (
-            warning,
-            gettext("Dead-letter topics of %(n)s groups are not readable on %(brokers)s (%(groups)s)."),
-            permission,
-        ),
-    }
 
 
 def _by_cluster(rows: Sequence[Suspect]) -> dict[int, list[Suspect]]:
@@ -340,4 +283,4 @@ def _by_cluster(rows: Sequence[Suspect]) -> dict[int, list[Suspect]]:
 
 def _place(row: FailingGroup) -> tuple[int, int, int, str, str]:
     names = list(ConditionName)
-    return list(Severity).index(row.severity), names.index(row.name), -row.groups, row.cluster, row.group or ""
+    return list(FindingSeverity).index(row.severity), names.index(row.name), -row.groups, row.cluster, row.group or ""

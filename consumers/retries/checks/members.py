@@ -3,28 +3,23 @@
 from datetime import timedelta
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from consumers.ownership.troubles.evidence import ids
+from consumers.queries.findings import ids
 from consumers.queries.texts import age, count
-from consumers.retries.checks.condition_rows import Condition, ConditionName, Severity
-from consumers.retries.checks.facts import ClientFacts, RetryFacts
-from consumers.retries.checks.outcome import (
-    fails,
-    holds,
-    names,
-    nobody_holds,
-    oldest,
-    sub_group,
-    unknown,
-    unread_reason,
-)
+from consumers.retries.checks.condition_rows import ConditionName
+from consumers.retries.checks.observed import ClientConditions, RetryConditions
+from consumers.retries.checks.retry_check import Of, Outcome, check, fails, holds, unknown
+from consumers.vocabulary.findings import FindingSeverity
+
+from .condition_rows import names, nobody_holds, oldest, sub_group, unread_reason
 
 
 # What follows from how members are set, and from the messages that they hold.
-def originals(facts: RetryFacts) -> Condition:
+@check(ConditionName.ORIGINALS, FindingSeverity.INFO, Of.SENDING_BACK)
+def originals(facts: RetryConditions) -> Outcome:
     """A broker cannot take back what it no longer has; the member then writes its own copy (RocketMQ 5.4.0,
     AbstractSendMessageProcessor.consumerSendMsgBack, DefaultMQPushConsumerImpl.sendMessageBack)."""
-    name, severity = ConditionName.ORIGINALS, Severity.NOTE
     cure = gettext("Let members catch up before messages expire, or retain messages longer (fileReservedTime).")
     known = [one for one in facts.held if one.held_min is not None and one.min_offset is not None]
     gone = [one for one in known if (one.held_min or 0) < (one.min_offset or 0)]
@@ -36,21 +31,21 @@ def originals(facts: RetryFacts) -> Condition:
         first = gone[0]
         words = {"n": count(len(gone)), "place": first.place}
         words |= {"held": count(first.held_min or 0), "least": count(first.min_offset or 0)}
-        return fails(name, severity, detail % words, cure)
+        return fails(detail % words, cure)
     unclear = [one for one in facts.held if one.held_min is not None and one.min_offset is None]
     if unclear:
         unread = gettext("The min offset of %(place)s is unknown.") % {"place": unclear[0].place}
-        return unknown(name, severity, unread, cure)
+        return unknown(unread, cure)
     if (reason := _unasked(facts)) is not None:
-        return unknown(name, severity, reason, cure)
+        return unknown(reason, cure)
     detail = gettext("Every message that members hold is still stored (%(n)s queues with some).")
-    return holds(name, severity, detail % {"n": count(len(known))}, cure)
+    return holds(detail % {"n": count(len(known))}, cure)
 
 
-def timeout(facts: RetryFacts) -> Condition:
+@check(ConditionName.TIMEOUT, FindingSeverity.WARNING, Of.SENDING_BACK)
+def timeout(facts: RetryConditions) -> Outcome:
     """Each consumeTimeout (15 min) a concurrent member sends back, of each queue, up to 16 of its oldest messages whose
     listener has run for longer than that, and goes on running them (RocketMQ 5.4.0, ProcessQueue.cleanExpiredMsg)."""
-    name, severity = ConditionName.TIMEOUT, Severity.WARNING
     cure = gettext("Let the listener give up earlier, or raise consumeTimeout (minutes) of the members.")
     limits = {client.client_id: _number(client, "consumeTimeout") for client in facts.clients}
     late = [
@@ -67,18 +62,18 @@ def timeout(facts: RetryFacts) -> Condition:
             "%(minutes)s min: it is sent back while its listener still runs, and consumed twice."
         )
         words = {"client": one.client_id, "place": one.place, "age": age(since.total_seconds())}
-        return fails(name, severity, detail % (words | {"minutes": limits[one.client_id]}), cure)
+        return fails(detail % (words | {"minutes": limits[one.client_id]}), cure)
     if (reason := _unsaid(facts, "consumeTimeout")) is not None:
-        return unknown(name, severity, reason, cure)
+        return unknown(reason, cure)
     detail = gettext("No message has been held for longer than consumeTimeout (%(minutes)s min).")
     shortest = min((minutes for minutes in limits.values() if minutes is not None), default=0)
-    return holds(name, severity, detail % {"minutes": shortest}, cure)
+    return holds(detail % {"minutes": shortest}, cure)
 
 
-def single(facts: RetryFacts) -> Condition:
+@check(ConditionName.SINGLE, FindingSeverity.INFO, Of.SENDING_BACK)
+def single(facts: RetryConditions) -> Outcome:
     """RECONSUME_LATER sends the whole batch back, SUCCESS with an ackIndex its tail (RocketMQ 5.4.0,
     ConsumeMessageConcurrentlyService.processConsumeResult)."""
-    name, severity = ConditionName.SINGLE, Severity.NOTE
     cure = gettext("Set consumeMessageBatchMaxSize to 1, or tell by ackIndex up to where a batch succeeded.")
     sizes = {client.client_id: _number(client, "consumeMessageBatchMaxSize") for client in facts.clients}
     batches = {client_id: size for client_id, size in sizes.items() if size is not None and size > 1}
@@ -88,15 +83,15 @@ def single(facts: RetryFacts) -> Condition:
             "those that succeeded among them (with ackIndex, what follows it)."
         )
         words = {"clients": ids(batches), "size": max(batches.values())}
-        return fails(name, severity, detail % words, cure)
+        return fails(detail % words, cure)
     if (reason := _unsaid(facts, "consumeMessageBatchMaxSize")) is not None:
-        return unknown(name, severity, reason, cure)
-    return holds(name, severity, gettext("Members consume one message at a time."), cure)
+        return unknown(reason, cure)
+    return holds(gettext("Members consume one message at a time."), cure)
 
 
-def in_turn(facts: RetryFacts) -> Condition:
+@check(ConditionName.IN_TURN, FindingSeverity.INFO, Of.SENDING_BACK)
+def in_turn(facts: RetryConditions) -> Outcome:
     """RocketMQ 5.4.0, ConsumeMessageOrderlyService.checkReconsumeTimes: tried on the spot, by default without limit."""
-    name, severity = ConditionName.IN_TURN, Severity.NOTE
     cure = gettext("Set maxReconsumeTimes of the members: messages that fail more often are dead-lettered.")
     orderly = [client for client in facts.clients if client.orderly]
     if orderly:
@@ -107,28 +102,29 @@ def in_turn(facts: RetryFacts) -> Condition:
             "message that always fails blocks its queue for ever."
         )
         chosen, template = (unlimited, endless) if unlimited else (orderly, detail)
-        return fails(name, severity, template % {"clients": ids(client.client_id for client in chosen)}, cure)
+        return fails(template % {"clients": ids(client.client_id for client in chosen)}, cure)
     if (reason := _unsaid(facts, None)) is not None:
-        return unknown(name, severity, reason, cure)
-    return holds(name, severity, gettext("Members consume concurrently: failed messages do not block others."), cure)
+        return unknown(reason, cure)
+    return holds(gettext("Members consume concurrently: failed messages do not block others."), cure)
 
 
-def acknowledged(facts: RetryFacts) -> Condition:
+@check(ConditionName.ACKNOWLEDGED, FindingSeverity.INFO, Of.POPPING)
+def acknowledged(facts: RetryConditions) -> Outcome:
     """Only for groups that pop: RocketMQ 5.4.0, PopMessageProcessor."""
     detail = gettext(
         "Members pop: offsets advance when a message is delivered, before its outcome is known. A "
         "failed message is redelivered after its invisible time, through one retry topic per topic."
     )
     cure = gettext("Evaluate such a group by its unacknowledged messages, not by its lag alone.")
-    return fails(ConditionName.ACKNOWLEDGED, Severity.NOTE, detail, cure)
+    return fails(detail, cure)
 
 
-def _number(client: ClientFacts, name: str) -> int | None:
+def _number(client: ClientConditions, name: str) -> int | None:
     said = (client.settings or {}).get(name, "")
     return int(said) if said.removeprefix("-").isdecimal() else None
 
 
-def _unasked(facts: RetryFacts) -> str | None:
+def _unasked(facts: RetryConditions) -> str | None:
     """Why it is not known what members hold; None where it is, as far as they hold anything."""
     if not facts.clients:
         return facts.membership_unknown or (gettext("The group has no member.") if facts.online is False else None)
@@ -136,7 +132,7 @@ def _unasked(facts: RetryFacts) -> str | None:
     return gettext("Not heard yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
 
-def _unsaid(facts: RetryFacts, setting: str | None) -> str | None:
+def _unsaid(facts: RetryConditions, setting: str | None) -> str | None:
     """Why a setting of the members is not known; None where all of them said it. Without a name: whether they are
     orderly."""
     if not facts.clients:
@@ -153,10 +149,17 @@ def _unsaid(facts: RetryFacts, setting: str | None) -> str | None:
 HEARTBEATS = timedelta(seconds=60)
 
 
-def kept(facts: RetryFacts) -> Condition:
+@check(
+    ConditionName.KEPT,
+    FindingSeverity.CRITICAL,
+    Of.RETRIES,
+    suspect=lambda said: said.retry_queue_nums is not None and said.retry_queue_nums <= 0,
+    of_many=_("Failed messages of %(n)s groups are silently discarded on %(brokers)s: retryQueueNums 0 (%(groups)s)."),
+    cure_of_many=_("“mqadmin updateSubGroup” with -q 1 and each group's other values, which it sets too."),
+)
+def kept(facts: RetryConditions) -> Outcome:
     """With retryQueueNums 0 the broker answers success and drops the message (RocketMQ 5.4.0,
     AbstractSendMessageProcessor.consumerSendMsgBack). A proxy sends dead-letter messages by the same call."""
-    name, severity = ConditionName.KEPT, Severity.CRITICAL
     told = [broker for broker in facts.holders if broker.group is not None and broker.group.configured]
     dropping = [
         one for one in told if one.group and one.group.retry_queue_nums is not None and one.group.retry_queue_nums <= 0
@@ -173,7 +176,7 @@ def kept(facts: RetryFacts) -> Condition:
             detail = gettext(
                 "%(brokers)s silently discards dead-letter messages of this group: its retryQueueNums is 0."
             )
-        return fails(name, severity, detail % {"brokers": names(dropping)}, cure, dropping, oldest(dropping))
+        return fails(detail % {"brokers": names(dropping)}, cure, dropping, oldest(dropping))
     silent = [
         one
         for one in facts.holders
@@ -181,16 +184,22 @@ def kept(facts: RetryFacts) -> Condition:
     ]
     if silent or not told:
         none = gettext("No broker with the group's topics has reported how many retry queues the group has.")
-        return unknown(name, severity, unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
+        return unknown(unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
     least = min(broker.group.retry_queue_nums or 0 for broker in told if broker.group)
     detail = gettext("retryQueueNums is %(least)s or more on %(brokers)s.") % {"least": least, "brokers": names(told)}
-    return holds(name, severity, detail, cure, oldest(told))
+    return holds(detail, cure, oldest(told))
 
 
-def exists(facts: RetryFacts) -> Condition:
+@check(
+    ConditionName.GROUP_EXISTS,
+    FindingSeverity.CRITICAL,
+    Of.ALL,
+    of_many=_("%(n)s groups with members do not exist on %(brokers)s, which has their topics (%(groups)s)."),
+    cure_of_many=_("“mqadmin updateSubGroup” for each of them, or autoCreateSubscriptionGroup."),
+)
+def exists(facts: RetryConditions) -> Outcome:
     """A broker that does not know the group gives it nothing and takes nothing back (26), unless it makes groups by
     itself: then it does so as soon as a member speaks to it."""
-    name, severity = ConditionName.GROUP_EXISTS, Severity.CRITICAL
     absent = [one for one in facts.holders if one.group is not None and not one.group.configured]
     since = [one.group.since for one in absent if one.group]
     cure = gettext("“%(command)s”.") % {"command": sub_group(facts, absent, "-q 1 -r 16")}
@@ -200,52 +209,52 @@ def exists(facts: RetryFacts) -> Condition:
             "The group is not known on %(brokers)s, though it has members: they get nothing of its topics there, and "
             "nothing is taken back."
         )
-        return fails(name, severity, detail % words, cure, absent, min(since))
+        return fails(detail % words, cure, absent, min(since))
     if absent:
         reason = gettext(
             "The group is not known on %(brokers)s; whether groups are made there by themselves "
             "(autoCreateSubscriptionGroup) shows only once a member has been online for a minute."
         )
-        return unknown(name, severity, reason % words, cure)
+        return unknown(reason % words, cure)
     silent = [one for one in facts.holders if one.group is None]
     if silent or not facts.holders:
-        return unknown(name, severity, unread_reason(silent) or nobody_holds(facts), cure)
+        return unknown(unread_reason(silent) or nobody_holds(facts), cure)
     detail = gettext("It is known on %(brokers)s.") % {"brokers": names(facts.holders)}
-    return holds(name, severity, detail, cure, oldest(facts.holders))
+    return holds(detail, cure, oldest(facts.holders))
 
 
-def enabled(facts: RetryFacts) -> Condition:
-    name, severity = ConditionName.ENABLED, Severity.WARNING
+@check(ConditionName.ENABLED, FindingSeverity.WARNING, Of.ALL)
+def enabled(facts: RetryConditions) -> Outcome:
     paused = [one for one in facts.holders if one.group is not None and one.group.consume_enable is False]
     cure = gettext("“%(command)s” with the group's other values, which the command sets too.") % {
         "command": sub_group(facts, paused, "-s true")
     }
     if paused:
         detail = gettext("Nothing is given to the group on %(brokers)s, its retries neither: consumeEnable is false.")
-        return fails(name, severity, detail % {"brokers": names(paused)}, cure, paused, oldest(paused))
+        return fails(detail % {"brokers": names(paused)}, cure, paused, oldest(paused))
     told = [one for one in facts.holders if one.group is not None and one.group.consume_enable]
     silent = [one for one in facts.holders if one.group is None]
     if silent or not told:
         none = gettext("No broker with the group's topics has reported whether the group may consume.")
-        return unknown(name, severity, unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
-    return holds(name, severity, gettext("consumeEnable is true on %(b)s.") % {"b": names(told)}, cure, oldest(told))
+        return unknown(unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
+    return holds(gettext("consumeEnable is true on %(b)s.") % {"b": names(told)}, cure, oldest(told))
 
 
-def retried(facts: RetryFacts) -> Condition:
+@check(ConditionName.RETRIED, FindingSeverity.WARNING, Of.ALL)
+def retried(facts: RetryConditions) -> Outcome:
     """RocketMQ 5.4.0: ConsumeMessageConcurrentlyService.processConsumeResult drops what fails in a broadcasting group;
     pull consumers send nothing back by themselves."""
-    name = ConditionName.RETRIED
     cure = gettext(
         "Catch failures in the listener and store them yourself, or consume as CLUSTERING with a push consumer."
     )
     if facts.is_broadcasting:
         detail = gettext("The group is broadcasting: a failed message is only logged by its member, and never retried.")
-        return fails(name, Severity.WARNING, detail, cure)
+        return fails(detail, cure)
     if facts.is_pulling:
         detail = gettext("Its members pull: a failed message is retried only where the application sends it back.")
-        return fails(name, Severity.NOTE, detail, cure)
+        return fails(detail, cure, severity=FindingSeverity.INFO)
     if facts.message_model is None:
         never = gettext("no member has been seen, so it is unknown how the group consumes")
-        return unknown(name, Severity.WARNING, facts.membership_unknown or never, cure)
+        return unknown(facts.membership_unknown or never, cure)
     detail = gettext("The group is clustering: failed messages are redelivered.")
-    return holds(name, Severity.WARNING, detail, cure)
+    return holds(detail, cure)

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import OuterRef, Subquery
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Broker, Cluster, DelayLevel, Reading
-from consumers.queries.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.queries.declared import INSIDE, answer, given, public
-from consumers.queries.limits import Limits, limits
-from consumers.queries.texts import age, iso, messages
-from consumers.retries.levels.ladder_rows import DelayFinding
+from consumers.queries.findings import DetectedFinding
+from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
+from consumers.queries.texts import iso
 from consumers.rocketmq.bodies.config_bodies import level_delays
-from consumers.rocketmq.wire.errors import RemoteProtocolError
-from consumers.vocabulary.brokers import MASTER
+from consumers.rocketmq.wire.codes import RemoteProtocolError
+from consumers.vocabulary.findings import FindingCode
+from consumers.vocabulary.states import MASTER
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.
 #
@@ -120,48 +120,25 @@ def _overdue(due: datetime | None, told: ReportedLevels) -> float | None:
 # All delay levels of a broker, from its rows, and whether it delivers what is due.
 # A broker whose delayed messages do not come when they are due: retries wait on, and no lag shows them.
 
-# RocketMQ 5.4.0, ScheduleMessageService: what it logs when a round of deliveries fails.
-LOGGED = "ScheduleMessageService, executeOnTimeUp exception"
 
-
-def late_finding(broker: str, late: Sequence[BrokerLevel]) -> DelayFinding:
+def late_finding(broker: str, late: Sequence[BrokerLevel]) -> DetectedFinding:
     """`late`: the levels that are, one at least."""
     worst = max(late, key=_known_overdue)
-    waiting = sum(level.backlog or 0 for level in late)
-    words = {"broker": broker, "level": worst.level, "age": age(_known_overdue(worst)), "messages": messages(waiting)}
-    return DelayFinding(
+    return DetectedFinding(
+        code=FindingCode.LATE_DELAY_LEVELS,
         broker=broker,
-        sentence=f"{_what(words)} {_how_much(words, len(late))}",
-        cure=gettext(
-            "Check whether the broker is the master and can store messages (disk, load), and read its "
-            "log. A delayed message is delivered by storing it once more; messages after it are delayed "
-            "until that succeeds."
-        ),
-        facts={
+        params={
             "levels": sorted(level.level for level in late),
+            "worst_level": worst.level,
             "overdue_seconds": round(_known_overdue(worst), 1),
-            "waiting_messages": waiting,
+            "waiting_messages": sum(level.backlog or 0 for level in late),
         },
         since=worst.next_due_at,
-        grep=LOGGED,
     )
 
 
 def _known_overdue(level: BrokerLevel) -> float:
     return level.overdue_seconds or 0.0
-
-
-def _what(words: dict[str, object]) -> str:
-    text = gettext(
-        "%(broker)s delivers delayed messages late: "
-        "the first of level %(level)d was due %(age)s before the newest reading."
-    )
-    return text % words
-
-
-def _how_much(words: dict[str, object], levels: int) -> str:
-    text = ngettext("%(messages)s are at the late level.", "%(messages)s are at the %(n)d late levels.", levels)
-    return text % (words | {"n": levels})
 
 
 NO_LEVELS = gettext_lazy("the broker has not reported its levels")
@@ -180,7 +157,7 @@ class BrokerLevels:
     configured: int | None = field(metadata=public("How many levels it has"))
     backlog: int | None = field(metadata=public("Messages of all levels"))
     read_at: datetime | None
-    findings: Sequence[DelayFinding] = field(metadata=INSIDE)
+    findings: Sequence[DetectedFinding] = field(metadata=INSIDE)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -268,7 +245,7 @@ def _ahead(clock: Sequence[float | None], limits: Limits) -> timedelta:
     return timedelta(seconds=ahead if high is None else min(ahead, high))
 
 
-def _findings(broker: str, levels: Sequence[BrokerLevel]) -> list[DelayFinding]:
+def _findings(broker: str, levels: Sequence[BrokerLevel]) -> list[DetectedFinding]:
     late = [level for level in levels if level.is_late]
     return [late_finding(broker, late)] if late else []
 

@@ -21,15 +21,13 @@ from consumers.models import (
 )
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.members.membership import pop_answers
-from consumers.queries.brokers import ClusterAge, broker_ages
 from consumers.queries.declared import given
-from consumers.queries.limits import limits
+from consumers.queries.limits import ClusterAge, broker_ages, limits
 from consumers.queries.queues.overlay import asked_time_lag, offsets, time_lag, unjudged_reason
 from consumers.queries.texts import iso
 from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPolicy, retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
-from consumers.vocabulary.brokers import MASTER
-from consumers.vocabulary.groups import POPPING
+from consumers.vocabulary.states import MASTER, POPPING
 
 from .broker_levels import BrokerLevel, BrokerLevels, levels_of
 from .ladder_rows import DueRetries, Ladder, LadderRung, RetryPolicyRow, SampledRung, WaitingLevel, WheelCount
@@ -247,7 +245,7 @@ def _not_counted(row: Broker, now: datetime) -> str | None:
             "error": row.wheel_error,
         }
     if row.wheel_at is None:
-        return gettext("the timer wheel of %(broker)s has not been read yet") % {"broker": row.name}
+        return gettext("the timer wheel of %(broker)s has not been scraped yet") % {"broker": row.name}
     if now - row.wheel_at > sample_holds():
         return gettext("the timer wheel of %(broker)s has not been read since %(since)s") % {
             "broker": row.name,
@@ -304,7 +302,7 @@ def _why_unread(brokers: Sequence[BrokerLevels]) -> str:
 # The retry policy that brokers keep for a group, as delays of its retries.
 
 RETRIES = range(1, 17)
-NOT_TOLD = gettext_lazy("no broker has reported the group's retry policy")
+NOT_REPORTED = gettext_lazy("no broker has reported the group's retry policy")
 NOT_SAID = gettext_lazy("no member has reported how it consumes")
 
 
@@ -317,7 +315,7 @@ def policy_of(group: ConsumerGroup) -> tuple[RetryPolicyRow | None, str]:
     )
     policies = {broker: policy for broker, policy in told if policy is not None}
     if not policies:
-        return None, str(NOT_TOLD)
+        return None, str(NOT_REPORTED)
     (first, policy), *others = policies.items()
     for broker, other in others:
         if other != policy:

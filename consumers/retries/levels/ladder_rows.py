@@ -6,9 +6,9 @@ A level's messages are of all groups: the broker's backlog is counted whole, wha
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from consumers.queries.declared import INSIDE, answer, public
+from consumers.queries.findings import DetectedFinding
 
 
 @answer(
@@ -47,19 +47,6 @@ class LadderRung:
     sampled: SampledRung | None
     overdue_seconds: float | None = field(metadata=public("How late the first of them is, at least; 0 where none is"))
     unknown: Mapping[str, str] = field(default_factory=dict)
-
-
-@answer("A cause that prevents delayed messages from being redelivered.")
-@dataclass(frozen=True, kw_only=True)
-class DelayFinding:
-    """Something that keeps delayed messages from coming back. `facts` are the numbers that it was told by, as JSON."""
-
-    broker: str
-    sentence: str
-    cure: str
-    facts: Mapping[str, Any]
-    since: datetime | None
-    grep: str | None = field(default=None, metadata=public("What to search for in the broker's log"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +130,6 @@ class Ladder:
     due: DueRetries = field(metadata=INSIDE)
     policy: RetryPolicyRow | None = field(metadata=INSIDE)
     wheel: WheelCount = field(metadata=INSIDE)
-    findings: Sequence[DelayFinding] = field(metadata=INSIDE)
+    findings: Sequence[DetectedFinding] = field(metadata=INSIDE)
     read_at: datetime | None = field(metadata=INSIDE)
     unknown: Mapping[str, str] = field(default_factory=dict)

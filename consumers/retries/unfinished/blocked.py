@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Assignment, GroupKind
+from consumers.queries.declared import copied
 from consumers.queries.texts import age, count, iso, messages, rate
-from consumers.retries.unfinished.blocked_rows import BlockedKind, BlockedQueue, HeadFacts
+from consumers.retries.unfinished.blocked_rows import BlockedKind, BlockedQueue, StoredHead
 from consumers.retries.unfinished.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
 
 # Queues whose oldest message is not finished for longer than CONSUMERSCOPE_BLOCKED_AFTER_SECONDS.
@@ -125,13 +126,13 @@ class BlockedReason(NamedTuple):
 
 def kind_of(head: StuckMessage) -> BlockedReason:
     """UNKNOWN has its reason."""
-    why = _why_untold(head)
+    why = _why_unknown(head)
     if why is not None:
         return BlockedReason(BlockedKind.UNKNOWN, why)
     return _orderly(head) if head.orderly else _concurrent(head)
 
 
-def _why_untold(head: StuckMessage) -> str | None:
+def _why_unknown(head: StuckMessage) -> str | None:
     if head.is_stale:
         words = {"owner": head.client_id, "since": iso(head.told_at)}
         silence = gettext("%(owner)s has not reported its queues since %(since)s") % words
@@ -227,7 +228,7 @@ PAST_TIMEOUT = gettext_lazy(
 )
 
 
-def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: HeadFacts | None) -> str:
+def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: StoredHead | None) -> str:
     """`blocked 12 min on Stock/broker-a/3: message 48,211 (o-7) is suspended by … · 9,120 messages wait behind it`."""
     kind = verdict.kind
     what = str(PAST_TIMEOUT) if kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else WHAT[kind]
@@ -250,7 +251,7 @@ def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: HeadFa
     return " · ".join(parts)
 
 
-def _named(head: StuckMessage, message: HeadFacts | None) -> str:
+def _named(head: StuckMessage, message: StoredHead | None) -> str:
     words = {"offset": count(head.offset)}
     if message is None or not message.keys:
         return gettext("message %(offset)s") % words
@@ -294,24 +295,13 @@ def _blocked(rows: Sequence[Assignment], now: datetime) -> list[BlockedQueue]:
     ]
 
 
-def blocked_queue(head: StuckMessage, message: HeadFacts | None, why_no_message: str | None) -> BlockedQueue:
+def blocked_queue(head: StuckMessage, message: StoredHead | None, why_no_message: str | None) -> BlockedQueue:
     verdict = kind_of(head)
-    return BlockedQueue(
-        cluster=head.cluster,
-        group=head.group,
-        topic=head.topic,
-        broker=head.broker,
-        queue_id=head.queue_id,
-        offset=head.offset,
+    return copied(
+        BlockedQueue,
+        head,
         kind=verdict.kind,
-        since=head.since,
-        seconds=head.seconds,
-        client_id=head.client_id,
-        address=head.address,
         message=message,
-        finished_out_of_order=head.finished_out_of_order,
-        behind=head.behind,
-        told_at=head.told_at,
         sentence=blocked_sentence(head, verdict, message),
         evidence=evidence_of(head),
         facts=facts_of(head),

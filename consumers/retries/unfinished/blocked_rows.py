@@ -26,7 +26,7 @@ class BlockedKind(StrEnum):
 
 @answer(name="Head")
 @dataclass(frozen=True, kw_only=True)
-class HeadFacts:
+class StoredHead:
     """The message itself, as it is stored."""
 
     message_id: str
@@ -61,7 +61,7 @@ class BlockedQueue:
     seconds: float
     client_id: str = field(metadata=public("Its client id", name="member"))
     address: str | None
-    message: HeadFacts | None
+    message: StoredHead | None
     finished_out_of_order: int | None = field(metadata=public("At most so many"))
     behind: int | None = field(metadata=public("Messages after it in the queue"))
     told_at: datetime = field(metadata=public("When the member was last heard"))

@@ -11,15 +11,14 @@ from django.db.models import Max, Min, QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Assignment, Client, ConsumerGroup, GroupWindow, HeadMessage, QueueSnapshot, Rung, TopicKind
-from consumers.ownership.timeline.claims import patience_of
-from consumers.polling.heads.look_up import standing_heads
-from consumers.queries.brokers import BrokerAge, broker_ages
-from consumers.queries.limits import limits
+from consumers.ownership.timeline.segments import patience_of
+from consumers.polling.delays.look_up import unfinished_heads
+from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import offsets
 from consumers.retries.checks.brokers import accepted
-from consumers.retries.checks.facts import facts_of
-from consumers.retries.unfinished.blocked_rows import HeadFacts
-from consumers.vocabulary.groups import BROADCASTING, PULLING
+from consumers.retries.checks.observed import facts_of
+from consumers.retries.unfinished.blocked_rows import StoredHead
+from consumers.vocabulary.states import BROADCASTING, PULLING
 
 
 # All that is known of one message that a member holds and has not finished. Plain facts; null is: not known.
@@ -198,7 +197,7 @@ class MinuteVolumes:
 
 
 @dataclass(frozen=True)
-class CameBack:
+class RetryArrivals:
     """Of one group: its last minutes, when a number of its retry topics last changed, and since when the longest
     waiting of those that were found on delay levels waits. Null is none; `unread` is why that is not known."""
 
@@ -224,9 +223,9 @@ class CameBack:
         return None, str(MAYBE_EARLIER)
 
 
-def came_back(
+def retry_arrivals(
     groups: Collection[ConsumerGroup], brokers: Mapping[int, Sequence[BrokerAge]], now: datetime
-) -> dict[int, CameBack]:
+) -> dict[int, RetryArrivals]:
     """By the group's id. Three queries. `brokers`: of each cluster, by its id."""
     keys = [group.pk for group in groups]
     if not keys:
@@ -238,7 +237,7 @@ def came_back(
     rungs = Rung.objects.filter(group__in=keys, messages__gt=0)
     waiting = dict(rungs.values_list("group").annotate(since=Min("oldest_stored_at")))
     return {
-        group.pk: CameBack(
+        group.pk: RetryArrivals(
             minutes.get(group.pk, []), changed.get(group.pk), waiting.get(group.pk), unread.get(group.cluster_id)
         )
         for group in groups
@@ -277,7 +276,7 @@ NOT_LOOKED_UP = gettext_lazy("the message has not been fetched yet")
 
 def blocked_heads(now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
     """Those that stand for as long as the setting says, with all that `stuck_messages` needs."""
-    rows = standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now, **of_groups)
+    rows = unfinished_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now, **of_groups)
     return rows.select_related("group__cluster", "queue__topic")
 
 
@@ -287,7 +286,7 @@ def stuck_messages(rows: Collection[Assignment], now: datetime) -> list[StuckMes
     clients = _clients(groups)
     ages = broker_ages({group.cluster_id for group in groups.values()})
     brokers = {cluster: age.brokers for cluster, age in ages.items()}
-    returned = came_back(groups.values(), brokers, now)
+    returned = retry_arrivals(groups.values(), brokers, now)
     failing = {row.group_id: row.group for row in rows if _fails(clients.get((row.group_id, row.client_id)), row)}
     refused = refusals(list(failing.values()), now)
     snapshots = _snapshots(rows)
@@ -306,13 +305,13 @@ def stuck_messages(rows: Collection[Assignment], now: datetime) -> list[StuckMes
     return found
 
 
-def message_facts(rows: Collection[Assignment]) -> dict[HeadKey, tuple[HeadFacts | None, str | None]]:
+def message_facts(rows: Collection[Assignment]) -> dict[HeadKey, tuple[StoredHead | None, str | None]]:
     """What the poll found of these very heads, or why it found nothing."""
     held = {_key(row): row.cached_min for row in rows}
     looked_up = HeadMessage.objects.filter(
         group__in={group for group, _, _ in held}, queue__in={queue for _, queue, _ in held}
     )
-    facts: dict[HeadKey, tuple[HeadFacts | None, str | None]] = dict.fromkeys(held, (None, str(NOT_LOOKED_UP)))
+    facts: dict[HeadKey, tuple[StoredHead | None, str | None]] = dict.fromkeys(held, (None, str(NOT_LOOKED_UP)))
     for head in looked_up:
         key = (head.group_id, head.queue_id, head.client_id)
         if held.get(key) == head.offset:
@@ -324,12 +323,12 @@ def _key(row: Assignment) -> HeadKey:
     return row.group_id, row.queue_id, row.client_id
 
 
-def _message(head: HeadMessage) -> tuple[HeadFacts | None, str | None]:
+def _message(head: HeadMessage) -> tuple[StoredHead | None, str | None]:
     known = (head.message_id, head.reconsume_times, head.size, head.born_at, head.stored_at)
     if head.error is not None or None in known:
         return None, head.error or str(NOT_LOOKED_UP)
     names = ("message_id", "origin_topic", "keys", "tags", "reconsume_times", "size", "born_at", "stored_at")
-    return HeadFacts(**{name: getattr(head, name) for name in names}), None
+    return StoredHead(**{name: getattr(head, name) for name in names}), None
 
 
 def _clients(groups: Collection[int]) -> dict[tuple[int, str], Client]:
@@ -366,7 +365,7 @@ def _end(
     return read.broker_offset, None
 
 
-def _sendbacks(row: Assignment, returned: CameBack, refused: str | None, now: datetime) -> Sendbacks:
+def _sendbacks(row: Assignment, returned: RetryArrivals, refused: str | None, now: datetime) -> Sendbacks:
     assert row.head_since is not None
     arrive, why_unknown = returned.since(max(row.head_since, now - LOOKED_BACK))
     return Sendbacks(arrive, why_unknown, refused)

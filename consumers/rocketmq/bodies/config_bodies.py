@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from consumers.rocketmq.bodies.fastjson import loads, loads_plain
-from consumers.rocketmq.wire.codes import RequestCode
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError, RequestCode
 
 from .fields import Fields
 

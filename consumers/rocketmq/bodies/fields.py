@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from consumers.rocketmq.wire.codes import call_name
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError, call_name
 
 Value = TypeVar("Value")
 # A map's key is a name like any other: numbers and, for queues, tuples stand where fastjson leaves them unquoted.

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from consumers.rocketmq.messages.stored import StoredMessage
-from consumers.rocketmq.sends import Outgoing
-from consumers.rocketmq.wire.errors import LocalProtocolError, RemoteProtocolError
-from consumers.rocketmq.wire.values import time_of
+from consumers.rocketmq.wire.codes import LocalProtocolError, RemoteProtocolError, time_of
+from consumers.rocketmq.writes import Outgoing
 
 # What a message of a dead-letter topic says of itself (RocketMQ 5.4.0, MessageConst, AbstractSendMessageProcessor).
 # The broker names the first topic and message when it stores a message for another try; the second name of each is

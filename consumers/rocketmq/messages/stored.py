@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from consumers.rocketmq.wire.codes import RequestCode, call_name
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError, RequestCode, call_name
 
 
 # What pulls and looks into a consume queue give.

@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
-from consumers.rocketmq.wire.values import registered_address
 
-from .codes import ResponseCode, call_name
-from .errors import DeadlineExceeded, LocalProtocolError, RemoteProtocolError, RocketMQError, Unreachable
+from .codes import (
+    DeadlineExceeded,
+    LocalProtocolError,
+    RemoteProtocolError,
+    ResponseCode,
+    RocketMQError,
+    Unreachable,
+    call_name,
+    registered_address,
+)
 
 # One TCP connection to a broker or a name server: many calls at once, joined to their answers by `opaque`.
 #

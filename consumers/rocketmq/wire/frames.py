@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from consumers.rocketmq.bodies.fastjson import readable
-from consumers.rocketmq.wire.values import CLIENT_VERSION
 
-from .errors import LocalProtocolError, RemoteProtocolError
+from .codes import CLIENT_VERSION, LocalProtocolError, RemoteProtocolError
 
 # One request or answer of RocketMQ's remoting protocol, as a value (5.4.0, RemotingCommand).
 RESPONSE_FLAG = 1

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
+from .codes import Credentials, DeadlineExceeded, RocketMQError, Unreachable
 from .connection import DEFAULT_IN_FLIGHT, Connection
-from .errors import DeadlineExceeded, RocketMQError, Unreachable
 from .frames import Command
-from .values import Credentials
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,24 @@ import pyarrow.compute as pc
 from consumers.rocketmq.bodies.fastjson import Entries, Entry
 from consumers.rocketmq.bodies.offsets import consumer_offsets_table
 from consumers.rocketmq.names import RETRY_PREFIX
-from consumers.rocketmq.wire.errors import RemoteProtocolError
-from consumers.stores.checks.findings import Finding, listed, stored
+from consumers.rocketmq.wire.codes import RemoteProtocolError
+from consumers.stores.exposure import span_words
 from consumers.stores.files.stored_file import ROWS, readable_name, shown
-from consumers.stores.spans import span
 from consumers.vocabulary.offset_files import FileCode
 
-from .content import BOM, Content, json_kind, read_content, refuse_what_holds_nothing
 from .disk import read_bytes, rocksdb_beside
-from .problems import FileProblem, Problem
+from .problems import (
+    BOM,
+    Content,
+    FileProblem,
+    Finding,
+    Problem,
+    json_kind,
+    listed,
+    read_content,
+    refuse_what_holds_nothing,
+    stored,
+)
 from .stored_file import BACKUP_SUFFIX, Kind, StoredFile, kind_by_name
 
 # Rows of the three kinds of offset files, each with what is wrong with it.
@@ -271,11 +280,6 @@ def delay_rows(content: Content) -> RowCollector:
     return rows
 
 
-# Reads one offset file, also while it is being rewritten: file, again a few times, then its backup, as brokers do.
-#
-# RocketMQ 5.4.0 moves the file to `.bak` and writes it anew (ConfigManager.persist); clients and brokers up to 5.3.2
-# copy
-# it to `.bak` and write over it (MixAll.string2File). A reader can find no file, an empty one, or half of one.
 Wait = Callable[[float], None]
 
 # A file of 5 MB is written within some 20 ms; a slow disk may take longer.
@@ -319,7 +323,7 @@ def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int
     except FileProblem as worse:
         # That there is no backup either is nothing to add.
         return _failed(path, problem, worse.of(backup.name) if os.path.exists(backup) else None)
-    age = span((now - parsed.modified_at).total_seconds())
+    age = span_words((now - parsed.modified_at).total_seconds())
     params = {"backup": backup.name, "age": age, "problem": problem.of(path.name).members()}
     return _stored(path, parsed, from_backup=True).with_findings(Finding(FileCode.FROM_BACKUP, None, params))
 

@@ -4,10 +4,12 @@ import os
 import select
 import sys
 import time
+from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 
 from dashboard.demo.children import kill_child, start_child
-from dashboard.demo.failures import DemoFailed
+from dashboard.demo.java import DemoFailed
 
 from .actor_arguments import ActorArguments
 
@@ -63,3 +65,45 @@ class Actor:
         if said.decode().strip() != word:
             self.kill()
             raise ActorFailed(f"The demo's {self.name} actor said {said!r} instead of {word!r}: see {self.log}.")
+
+
+# The story's side of the member that comes and goes: in turn it joins, leaves, joins and is killed.
+
+STEP_SECONDS = 40.0
+
+
+class Step(Enum):
+    JOIN = "join"
+    LEAVE = "leave"
+    KILL = "kill"
+
+
+TURN = (Step.JOIN, Step.LEAVE, Step.JOIN, Step.KILL)
+
+
+def step_at(number: int) -> Step:
+    return TURN[number % len(TURN)]
+
+
+class Roamer:
+    """Takes one step each time; its process is started when it is to join and has none."""
+
+    def __init__(self, start: Callable[[], Actor]) -> None:
+        self._start = start
+        self._actor: Actor | None = None
+        self._taken = 0
+
+    def take_step(self) -> None:
+        step = step_at(self._taken)
+        self._taken += 1
+        if self._actor is None:
+            self._actor = self._start()
+        if step is Step.KILL:
+            self._actor.kill()
+            self._actor = None
+        else:
+            self._actor.tell(step.value)
+
+    def kill(self) -> None:
+        if self._actor is not None:
+            self._actor.kill()

@@ -6,16 +6,21 @@ too: their sentences stand beside the fields as the form's own do.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any, Protocol
 
 from django import forms
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
 
-from consumers.alerts.fields import EntryField, Shape
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.fields import MAY_MANAGE, AlertRefused, EntryField, Shape, why_no_role
 from consumers.models import AlertRule
+from dashboard.pages.common.frame import Frame, Tab, View, context
 from dashboard.pages.common.list_pages import VERSION
 from dashboard.pages.common.moments import read_moment
 
@@ -31,9 +36,9 @@ def labels_of(text: str) -> dict[str, str]:
     for part in filter(None, (part.strip() for part in BETWEEN.split(text))):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
-            raise WrongLabels(_("“%s” is no label: write team=payments, one on each line.") % part)
+            raise WrongLabels(_("“%s” is not a label: write team=payments, one per line.") % part)
         if found.get(name, value) != value:
-            raise WrongLabels(_("The label %s stands there twice, with different values.") % name)
+            raise WrongLabels(_("The label %s is set twice, with different values.") % name)
         found[name] = value
     return found
 
@@ -109,7 +114,7 @@ def field_of(entry: EntryField) -> forms.Field:
 
 def _id(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise ValueError(_("“%s” is no number of a rule.") % text)
+        raise ValueError(_("“%s” is not the number of a rule.") % text)
     return int(text)
 
 
@@ -119,7 +124,7 @@ def _headers(text: str) -> dict[str, str]:
         name, colon, value = (piece.strip() for piece in line.partition(":"))
         if not colon:
             # The line may hold a secret: it is not repeated.
-            raise ValueError(_("A line of the headers has no colon: write X-Team: payments, one on each line."))
+            raise ValueError(_("A line of the headers has no colon: write X-Team: payments, one per line."))
         found[name] = value
     return found
 
@@ -146,7 +151,7 @@ def _rule(text: str) -> AlertRule | None:
 def _time(text: str) -> Any:
     at = read_moment(text) if text else None
     if text and at is None:
-        raise ValueError(_("This is no time: write 2026-03-14 06:00, in UTC."))
+        raise ValueError(_("Not a time: write 2026-03-14 06:00, in UTC."))
     return at
 
 
@@ -154,6 +159,7 @@ TYPED: dict[Shape, tuple[Callable[[str], Any], Callable[[Any], str], int]] = {
     Shape.LINES: (str, str, 3),
     Shape.LABELS: (labels_of, lines_of_labels, 2),
     Shape.LIST: (_list, "\n".join, 3),
+    Shape.FINDINGS: (_list, "\n".join, 3),
     Shape.WHOLE: (_whole, str, 0),
     Shape.RULE: (_rule, str, 0),
     Shape.TIME: (_time, str, 0),
@@ -230,7 +236,66 @@ def done(act: Callable[[], str], shown: Shown) -> HttpResponse:
     except IntegrityError:
         # Its checks saw another world than the one that it was to be stored in.
         sentence = _(
-            "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."
+            "Another user saved the same name, or removed what it refers to, in the meantime: check what exists."
         )
         return shown({"": sentence}, status=409)
     return HttpResponseRedirect(address)
+
+
+# Tabs of the alert pages, and who may use their forms.
+
+# The tabs of Alerts pages, and how fresh what they say of incidents is.
+# Pages that a tab leads to, by how the names of their addresses begin.
+LIES_UNDER = {
+    "alert_rules": ("alert_rule", "alert_preview"),
+    "channels": ("channel",),
+    "silences": ("silence",),
+    "alert_notes": ("alert_note",),
+    "alerts": ("alerts", "incident"),
+}
+
+
+def alert_context(frame: Frame, **more: Any) -> dict[str, Any]:
+    """What every page of Alerts shows: tabs, the newest evaluation, and why somebody may only look."""
+    may = frame.request.user.has_perm(MAY_MANAGE)
+    return context(
+        frame,
+        tabs=alert_tabs(frame),
+        evaluation=frame.evaluation,
+        against="" if may else why_no_role(),
+        **more,
+    )
+
+
+def alert_tabs(frame: Frame) -> list[Tab]:
+    match = frame.request.resolver_match
+    here = (match.url_name or "") if match else ""
+    labels = (
+        ("alerts", _("Incidents")),
+        ("alert_rules", _("Rules")),
+        ("channels", _("Channels")),
+        ("silences", _("Silences")),
+        ("alert_notes", _("Notes")),
+    )
+    return [Tab(name, label, frame.to(name), here.startswith(LIES_UNDER[name])) for name, label in labels]
+
+
+# Who may open and send the forms of Alerts pages: everybody looks, who may manage alerts acts.
+def form_page(view: View) -> View:
+    """A page with a form, opened by everybody, sent to the same address by who may manage alerts."""
+    return require_http_methods(["GET", "HEAD", "POST"])(never_cache(login_required(_guarded(view))))
+
+
+def act(view: View) -> View:
+    """What is only ever sent."""
+    return require_POST(login_required(_guarded(view)))
+
+
+def _guarded(view: View) -> View:
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method == "POST" and not request.user.has_perm(MAY_MANAGE):
+            raise PermissionDenied(why_no_role())
+        return view(request, *args, **kwargs)
+
+    return answer

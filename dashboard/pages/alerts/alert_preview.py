@@ -17,7 +17,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.request import cancel, earliest, request_preview, why_not_permitted
@@ -27,16 +26,14 @@ from consumers.alerts.tasks import hand_over_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from dashboard.pages.alerts.alert_rule import form_shown, rule_or_404
-from dashboard.pages.alerts.alert_tabs import act, alert_context
 from dashboard.pages.alerts.preview_pictures import at_of, end_of_data, pictures
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.frame import Frame, frame_of
+from dashboard.pages.common.frame import Frame, frame_of, refreshing
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import count, duration, minute
 from dashboard.wording.numbers import share as share_words
 
-from .alert_forms import done, sent
-from .rule_form import RuleForm, stored
+from .alert_forms import act, alert_context, done, sent
+from .alert_rule import RuleForm, stored
 
 # What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known.
 # What a preview found, in words.
@@ -49,7 +46,7 @@ def preview_lines(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> d
         "result": result,
         "verdict": verdict(row, result),
         "unknown_words": unknown_words(result),
-        "left_alone_words": left_alone_words(result),
+        "excluded_words": excluded_words(result),
         "step_words": step_words(result),
         "step": duration(result["step_seconds"]),
         **pictures(row, result),
@@ -62,9 +59,9 @@ def verdict(row: PreviewRow, result: Mapping[str, Any]) -> str:
     """`It would have fired 3 times in 25 min of data (13:35–14:00 UTC): 2 × billing, 1 × audit. Nothing is known of the
     other 23 h 35 min.`"""
     if not result["subjects"]:
-        return _("It selects nothing that there is: there was nothing to look at.")
+        return _("The rule selects nothing: there was nothing to evaluate.")
     if result.get("known_seconds") == 0:
-        return _("Nothing is known of this range: there is no data.")
+        return _("No data in this range.")
     return " ".join(filter(None, (_fired_words(row, result), _no_data_words(result))))
 
 
@@ -87,16 +84,16 @@ def data_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
 
 def _no_data_words(result: Mapping[str, Any]) -> str:
     if "known_seconds" not in result:
-        return _("How much data there was was not stored then: preview it again.")
+        return _("This preview has no data coverage: preview the rule again.")
     if not result["unknown_seconds"]:
         return ""
-    return _("Nothing is known of the other %s.") % duration(result["unknown_seconds"])
+    return _("No data for the other %s.") % duration(result["unknown_seconds"])
 
 
 def _fired_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
     words = {"time": data_words(row, result), "n": count(result["fired"])}
     if not result["fired"]:
-        return _("It would not have fired in %(time)s, as far as is known.") % words
+        return _("It would not have fired in %(time)s, as far as known.") % words
     most = result["by_subject"][:SUBJECTS_NAMED]
     named = ", ".join(f"{count(one['fired'])} × {one['subject']['title']}" for one in most)
     rest = result["fired"] - sum(one["fired"] for one in most)
@@ -119,31 +116,29 @@ def unknown_words(result: Mapping[str, Any]) -> str:
     if not share:
         return ""
     part = share_words(share)
-    said = _("%s of what it looks at is not known in that time: it may have fired there too.") % part
+    said = _("%s of the values in the range are unknown: the rule may have fired there too.") % part
     never = result["unknown_subjects"]
     if not never:
         return said
     words = {"n": count(never), "all": count(result["subjects"])}
-    return f"{said} " + _("Of %(n)s of %(all)s nothing is known at all.") % words
+    return f"{said} " + _("No data for %(n)s of %(all)s.") % words
 
 
-def left_alone_words(result: Mapping[str, Any]) -> str:
+def excluded_words(result: Mapping[str, Any]) -> str:
     """Empty where nothing of what fired is of groups that the rule leaves alone."""
-    alone = result.get("fired_left_alone")
+    alone = result.get("fired_excluded")
     if not alone:
         return ""
-    reasons = sorted({one["left_alone"] for one in result["by_subject"] if "left_alone" in one})
+    reasons = sorted({one["excluded"] for one in result["by_subject"] if "excluded" in one})
     words = {"n": count(alone), "all": count(result["fired"]), "reasons": "; ".join(reasons[:REASONS_NAMED])}
-    said = (
-        _("%(n)s of %(all)s are of groups that the rule leaves alone today, and tells nobody of: %(reasons)s.") % words
-    )
+    said = _("%(n)s of %(all)s belong to groups that the rule excludes today: %(reasons)s.") % words
     return said if len(reasons) <= REASONS_NAMED else said[:-1] + " …"
 
 
 def step_words(result: Mapping[str, Any]) -> str:
     """Empty where every minute was looked at."""
     seconds = result["step_seconds"]
-    return "" if seconds <= 60 else _("Looked at once in %s: what lasted for less may be missing.") % duration(seconds)
+    return "" if seconds <= 60 else _("Evaluated once per %s: shorter conditions may be missing.") % duration(seconds)
 
 
 def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
@@ -151,8 +146,8 @@ def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
     words = {"n": count(found["fired"]), "name": row.rule["name"]}
     said = (
         ngettext(
-            "%(name)s, as it was evaluated then, fired %(n)s time in this range",
-            "%(name)s, as it was evaluated then, fired %(n)s times in this range",
+            "%(name)s, as evaluated then, fired %(n)s time in this range",
+            "%(name)s, as evaluated then, fired %(n)s times in this range",
             found["fired"],
         )
         % words
@@ -162,7 +157,7 @@ def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
     missed, more = found["only_evaluated"] + found["elsewhere"], found["only_replayed"]
     if not missed and not more:
         return said + ". " + _("The replay finds the same.")
-    return f"{said}. " + _("Of these the replay lacks %(missed)s; %(more)s of the replay's are not among them.") % {
+    return f"{said}. " + _("Missing in the replay: %(missed)s. Only in the replay: %(more)s.") % {
         "missed": count(missed) if missed else _("none"),
         "more": count(more) if more else _("none"),
     }
@@ -179,7 +174,7 @@ def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any], end: datetime) 
         "fired": fired,
         "over": over,
         "lasted": duration(((over or end) - fired).total_seconds()),
-        "left_alone": one.get("left_alone", ""),
+        "excluded": one.get("excluded", ""),
         "worst": "" if worst is None else number_words(row.rule["measure"], worst),
     }
 
@@ -224,19 +219,6 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
     return sent(form, ask, partial(form_shown, request, row, form))
 
 
-@page
-def alert_preview(request: HttpRequest, preview: UUID) -> HttpResponse:
-    return render(request, "alerts/alert_preview.html", preview_context(request, preview))
-
-
-@part
-def alert_preview_part(request: HttpRequest, preview: UUID) -> HttpResponse:
-    shown = {**preview_context(request, preview), "is_part": True}
-    if request.htmx and not shown["is_working"]:  # type: ignore[attr-defined]
-        return HttpResponseClientRefresh()
-    return render(request, "alerts/alert_preview_part.html", shown)
-
-
 def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
     """No earlier than its past reaches: the page says from when on it was looked at."""
     return max(since, earliest(measure, now)) if SPECS[measure].past else since
@@ -276,6 +258,11 @@ def preview_context(request: HttpRequest, preview: UUID, errors: Mapping[str, st
     if row.result is not None:
         shown |= preview_lines(frame, row, row.result)
     return alert_context(frame, **shown)
+
+
+alert_preview, alert_preview_part = refreshing(
+    "alerts/alert_preview.html", "alerts/alert_preview_part.html", preview_context, ends=True
+)
 
 
 def _may_cancel(request: HttpRequest, preview: UUID) -> bool:

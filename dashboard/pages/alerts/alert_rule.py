@@ -1,28 +1,258 @@
 """Alert rules: the list, and the form of one."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from django import forms
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from consumers.alerts.edits import keep_rule, remove_rule, why_not_removed
+from consumers.alerts.edits import remove_rule, save_rule, why_not_removed
+from consumers.alerts.fields import EntryField, Shape, defaults_of
+from consumers.alerts.measured import Unit
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.request import why_no_history
 from consumers.alerts.queries.previews import unfinished_of
 from consumers.alerts.queries.settings import find_rule, rule_list
-from consumers.models import AlertRule
-from dashboard.pages.alerts.alert_tabs import act, alert_context, form_page
-from dashboard.pages.common.access import page, problems
-from dashboard.pages.common.frame import frame_of
+from consumers.alerts.queries.words import MEANINGS, MEASURES
+from consumers.alerts.rule_fields import RULE_FIELDS
+from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
+from consumers.words.states import STATES as STATE_WORDS
+from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
+from dashboard.pages.common.moments import SECONDS, seconds_of
+from dashboard.wording.codes import SEVERITIES
 
-from .alert_forms import done, sent
-from .rule_form import RuleForm, empty, stored
+from .alert_forms import AlertForm, TypedField, act, alert_context, done, field_of, form_page, sent
+
+# The form of an alert rule: the fields that its measure has, with numbers in the measure's unit.
+
+STATES = [state for state in State if state not in (State.OK, State.UNKNOWN)]
+SIDES: dict[str, str | Promise] = {Comparison.ABOVE: gettext_lazy("above"), Comparison.BELOW: gettext_lazy("below")}
+HINTS: dict[Unit, str | Promise] = {
+    Unit.MESSAGES: gettext_lazy("messages, as 1,000"),
+    Unit.SECONDS: gettext_lazy("a length of time, as 90 s, 30 min or 2 h"),
+    Unit.SHARE: gettext_lazy("a share, as 10 %"),
+    Unit.COUNT: gettext_lazy("a number"),
+}
+
+
+class RuleForm(AlertForm):
+    """Fields that the measure does not have are left out, and stored empty."""
+
+    def __init__(self, data: QueryDict | None = None, stored: Mapping[str, Any] | None = None) -> None:
+        shown = (data if data is not None else stored) or {}
+        self.measure = measure_of(shown)
+        self.left_out = _left_out(self.measure)
+        super().__init__([entry for entry in RULE_FIELDS if entry.name not in self.left_out], data, stored)
+
+    def field_of(self, entry: EntryField) -> forms.Field:
+        options: dict[str, Any] = {"label": entry.label, "help_text": entry.hint}
+        if entry.shape == Shape.NUMBER:
+            options["help_text"] = entry.hint or HINTS.get(SPECS[self.measure].unit, "")
+            return TypedField(
+                partial(number_of, measure=self.measure), partial(typed_number, measure=self.measure), **options
+            )
+        if entry.shape == Shape.SECONDS:
+            return TypedField(length_of, typed_length, **options)
+        if entry.shape == Shape.OVERRIDES:
+            read = partial(overrides_of, measure=self.measure)
+            return TypedField(read, partial(lines_of_overrides, measure=self.measure), 3, **options)
+        return field_of(entry)
+
+    def clean_measure(self) -> str:
+        name: str = self.cleaned_data["measure"]
+        if name not in Measure.values:
+            raise forms.ValidationError(_("Choose a measure."))
+        return name
+
+    def entered(self) -> dict[str, Any]:
+        defaults = {name: value for name, value in defaults_of(RULE_FIELDS).items() if name in self.left_out}
+        return {**defaults, **self.cleaned_data, "comparison": self.comparison}
+
+    @property
+    def comparison(self) -> str:
+        """Most measures know one alone."""
+        known = SPECS[self.measure].comparisons
+        typed = self.value("comparison")
+        return typed if typed in known else known[0].value
+
+    def shown(self) -> dict[str, Any]:
+        """What the template offers to choose from."""
+        spec = SPECS[self.measure]
+        sides = [] if spec.unit == Unit.STATE else spec.comparisons
+        states = self.value("states") if spec.unit == Unit.STATE else ()
+        return {
+            "measures": [(one.value, MEASURES[one], one == self.measure) for one in Measure],
+            "measure_meaning": MEANINGS[self.measure],
+            "is_of_states": spec.unit == Unit.STATE,
+            "states": [(state.value, STATE_WORDS[state], state in states) for state in STATES],
+            "sides": [(side.value, SIDES[side], side == self.comparison) for side in sides],
+            "severities": [(one.value, SEVERITIES[one], one.value == self.value("severity")) for one in Severity],
+        }
+
+
+def empty() -> dict[str, Any]:
+    """The form of a new rule."""
+    return {
+        "measure": Measure.TIME_LAG,
+        "enabled": True,
+        "severity": Severity.WARNING,
+        "for_seconds": "5 min",
+        "clear_seconds": "5 min",
+    }
+
+
+def stored(rule: AlertRule) -> dict[str, Any]:
+    return {entry.name: getattr(rule, entry.name) for entry in RULE_FIELDS}
+
+
+def measure_of(shown: Mapping[str, Any]) -> Measure:
+    """That of an unknown name is the first that the form offers."""
+    name = shown.get("measure", "")
+    return Measure(name) if name in Measure.values else Measure.TIME_LAG
+
+
+def _left_out(measure: Measure) -> list[str]:
+    spec = SPECS[measure]
+    absent = ["threshold", "clear_threshold"] if spec.unit == Unit.STATE else ["states"]
+    if not spec.seeks_findings:
+        absent.append("findings")
+    if not spec.knows_topics:
+        absent.append("topic")
+    if spec.subject != SubjectKind.GROUP:
+        absent += ["group_pattern", "labels"]
+    return [*absent, "cluster"] if spec.subject == SubjectKind.SITE else absent
+
+
+# Numbers as people type them, each in its measure's unit: 90 s, 30 min, 2 h; 10 %; 1,000.
+
+# Short digits only, as in lengths of time.
+NUMBER = re.compile(r"([0-9]{1,16}(?:\.[0-9]{1,6})?)\s*(%?)", re.ASCII)
+
+
+class WrongNumber(ValueError):
+    """str() is one sentence for the reader."""
+
+
+def length_of(text: str) -> float:
+    """In seconds. Nothing typed is none."""
+    seconds = seconds_of(text.replace(",", "")) if text.strip() else 0.0
+    if seconds is None:
+        raise WrongNumber(_("Write a length of time as 90 s, 30 min, 2 h or 1 d."))
+    return seconds
+
+
+def number_of(text: str, measure: Measure) -> float | None:
+    """None where nothing is typed."""
+    if not text.strip():
+        return None
+    unit = SPECS[measure].unit
+    if unit == Unit.SECONDS:
+        return length_of(text)
+    match = NUMBER.fullmatch(text.strip().replace(",", ""))
+    if match is None or (match[2] and unit != Unit.SHARE):
+        raise WrongNumber(_("Write a share as 10 % or 0.1.") if unit == Unit.SHARE else _("Write a number, as 1,000."))
+    return float(match[1]) / 100 if match[2] else float(match[1])
+
+
+def typed_length(seconds: float) -> str:
+    """In the widest unit that has it whole."""
+    widest = sorted(((one, unit) for unit, one in SECONDS.items() if unit), reverse=True)
+    one, unit = next(((one, unit) for one, unit in widest if seconds and seconds % one == 0), (1, "s"))
+    return f"{_plain(seconds / one)} {unit}"
+
+
+def typed_number(number: float | None, measure: Measure) -> str:
+    if number is None:
+        return ""
+    unit = SPECS[measure].unit
+    if unit == Unit.SECONDS:
+        return typed_length(number)
+    return f"{_plain(number * 100)} %" if unit == Unit.SHARE else _plain(number)
+
+
+def _plain(number: float) -> str:
+    """Thousands separated, never with an exponent."""
+    return f"{number:,.6f}".rstrip("0").rstrip(".")
+
+
+# Overrides as people type them: `audit* on prod: threshold=10 min, for=5 min`, one on each line.
+
+ON = " on "
+WORDS = {"threshold": "threshold", "clear": "clear_threshold", "for": "for_seconds", "severity": "severity"}
+SWITCH = {"on": True, "off": False}
+NONE = "none"
+
+
+class WrongOverride(ValueError):
+    """str() is one sentence for the reader."""
+
+
+def overrides_of(text: str, measure: Measure) -> list[dict[str, Any]]:
+    """In their order, of which the first that names a group counts."""
+    return [_override(line.strip(), measure) for line in text.splitlines() if line.strip()]
+
+
+def lines_of_overrides(overrides: Sequence[Mapping[str, Any]], measure: Measure) -> str:
+    return "\n".join(_line(one, measure) for one in overrides)
+
+
+def _override(line: str, measure: Measure) -> dict[str, Any]:
+    # A word before the colon names groups; a colon later on may belong to nothing.
+    where, colon, rest = line.partition(":")
+    if not colon or not where.strip() or not rest.strip():
+        raise WrongOverride(
+            _("“%s” is not an override: write audit* on prod: threshold=10 min, for=5 min; or audit*: off.") % line
+        )
+    group, _on, cluster = f" {where.strip()} ".partition(ON)
+    found: dict[str, Any] = {"group_pattern": group.strip(), "cluster": cluster.strip()}
+    for part in filter(None, (part.strip() for part in rest.split(","))):
+        if part in SWITCH:
+            found["enabled"] = SWITCH[part]
+            continue
+        word, _equals, value = (piece.strip() for piece in part.partition("="))
+        if word not in WORDS or not value:
+            known = ", ".join(f"{name}=…" for name in WORDS)
+            raise WrongOverride(_("“%(part)s” sets nothing: write %(known)s or off.") % {"part": part, "known": known})
+        found[WORDS[word]] = _read(word, value, measure)
+    return {name: value for name, value in found.items() if value != ""}
+
+
+def _read(word: str, value: str, measure: Measure) -> Any:
+    readers: dict[str, Callable[[], Any]] = {
+        "threshold": lambda: number_of(value, measure),
+        "clear": lambda: None if value == NONE else number_of(value, measure),
+        "for": lambda: length_of(value),
+        "severity": lambda: value,
+    }
+    return readers[word]()
+
+
+def _line(one: Mapping[str, Any], measure: Measure) -> str:
+    where = " ".join(filter(None, [one.get("group_pattern", ""), f"on {one['cluster']}" if one.get("cluster") else ""]))
+    said = [word for word, is_on in SWITCH.items() if one.get("enabled") is is_on]
+    for word, name in WORDS.items():
+        if name in one:
+            said.append(f"{word}={_typed(name, one[name], measure)}")
+    return f"{where}: {', '.join(said)}"
+
+
+def _typed(name: str, value: Any, measure: Measure) -> str:
+    if value is None:
+        return NONE
+    if name == "for_seconds":
+        return typed_length(value)
+    return str(value) if name == "severity" else typed_number(value, measure).replace(",", "")
+
 
 # One rule of alerts: added, changed, switched on or off, removed. Other pages link here with what is known already.
 SWITCHES = {"on": True, "off": False}
@@ -61,10 +291,7 @@ def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
 
 
 def rule_or_404(rule_id: int) -> AlertRule:
-    row = AlertRule.objects.filter(pk=rule_id).first()
-    if row is None:
-        raise Http404(_("There is no such rule."))
-    return row
+    return row_or_404(AlertRule, rule_id, _("There is no such rule."))
 
 
 def form_shown(
@@ -107,7 +334,7 @@ def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
 
 @transaction.atomic
 def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> str:
-    keep_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+    save_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
     return reverse("alert_rules")
 
 

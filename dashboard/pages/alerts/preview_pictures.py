@@ -12,12 +12,12 @@ from django.utils.translation import ngettext
 from consumers.alerts.queries.incidents import IncidentMark, incident_marks
 from consumers.alerts.queries.previews import PreviewRow
 from consumers.models import Severity
-from dashboard.figures.points import Span
+from dashboard.figures.layout import Span
+from dashboard.figures.shapes import CRITICAL, INFO, WARNING
+from dashboard.figures.time_bars import Bar, DayBar, Gap, Mark, day_bars, incident_bars
 from dashboard.pages.common.frame import Frame
-from dashboard.pages.common.ranges import Range
-from dashboard.svg.shapes import CRITICAL, INFO, WARNING
-from dashboard.svg.time_bars import Bar, DayBar, Gap, Mark, day_bars, incident_bars
-from dashboard.wording.alerts import SEVERITIES
+from dashboard.pages.common.moments import Range
+from dashboard.wording.codes import SEVERITIES
 from dashboard.wording.numbers import clock, count, duration
 from dashboard.wording.numbers import share as share_words
 
@@ -64,10 +64,10 @@ def _days(row: PreviewRow, days: list[DayBar]) -> SafeString | str:
 
 
 def _day(one: Mapping[str, Any]) -> DayBar:
-    fired, alone, unknown = one["fired"], one.get("fired_left_alone", 0), one.get("unknown_share")
+    fired, alone, unknown = one["fired"], one.get("fired_excluded", 0), one.get("unknown_share")
     words = [ngettext("%s firing", "%s firings", fired) % count(fired) if fired else _("none")]
     if alone:
-        words.append(_("%s of groups that are left alone") % count(alone))
+        words.append(_("%s of excluded groups") % count(alone))
     if unknown:
         words.append(_("%s not known") % share_words(unknown))
     return DayBar(date.fromisoformat(one["day"]), fired, alone, unknown, f"{one['day']}: {', '.join(words)}")
@@ -83,8 +83,8 @@ def _replayed(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[st
     for one in result["incidents"]:
         if (line := lines.get(_key(one))) is not None:
             over = at_of(one["to"])
-            kind = "fired apart" if "left_alone" in one else "fired" if over else "fired open"
-            yield Bar(line, at_of(one["fired_at"]), over or end, kind, _told(row, one, one.get("left_alone")))
+            kind = "fired apart" if "excluded" in one else "fired" if over else "fired open"
+            yield Bar(line, at_of(one["fired_at"]), over or end, kind, _told(row, one, one.get("excluded")))
 
 
 def _evaluated(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[str, Any]]) -> Iterator[Bar]:
@@ -92,7 +92,7 @@ def _evaluated(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[s
     for one in (result.get("evaluated") or {}).get("incidents", ()):
         if (line := lines.get(_key(one))) is not None:
             over = at_of(one["to"]) or row.until
-            yield Bar(line, at_of(one["fired_at"]), over, "evaluated", _told(row, one, _("as it was evaluated then")))
+            yield Bar(line, at_of(one["fired_at"]), over, "evaluated", _told(row, one, _("as evaluated then")))
 
 
 def _gaps(row: PreviewRow, drawn: list[Mapping[str, Any]]) -> Iterator[Gap]:
@@ -167,7 +167,7 @@ def incident_words(mark: IncidentMark, now: datetime) -> str:
     words = {"severity": SEVERITIES[mark.severity], "rule": mark.rule_name, "evidence": mark.evidence}
     end = mark.until or now
     lasted = {"time": duration(max(0, (end - mark.since).total_seconds()))}
-    words["how_long"] = _("over after %(time)s") % lasted if mark.until else _("for %(time)s") % lasted
+    words["how_long"] = _("resolved after %(time)s") % lasted if mark.until else _("for %(time)s") % lasted
     if not mark.evidence:
         return _("%(severity)s %(rule)s, %(how_long)s") % words
     return _("%(severity)s %(rule)s, %(how_long)s: %(evidence)s") % words

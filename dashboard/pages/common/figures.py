@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -14,15 +14,16 @@ from consumers.queries.windows import OPEN_WINDOWS, RangeError
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import coded_reason
 from dashboard.figures.lag_lines import lag_lines
-from dashboard.figures.points import Change, Figure, Line, Span
+from dashboard.figures.layout import Change, Figure, Line, Span
 from dashboard.figures.queue_heatmap import queue_heatmap
 from dashboard.pages.alerts.preview_pictures import incident_spans
-from dashboard.pages.rebalances.rebalances import rebalance_spans
-from dashboard.pages.resets.resets import reset_spans
+from dashboard.pages.rebalances import rebalance_spans
+from dashboard.pages.repeats.repeats import repeat_spans
+from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
 
-from .access import page
-from .ranges import Range, range_of
+from .frame import no_group, page
+from .moments import Range, range_of
 
 QUEUES_SHOWN = 200
 
@@ -100,7 +101,7 @@ def history_of(
     except RangeError as error:
         raise WrongQuery(str(error)) from None
     if history is None:
-        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+        raise no_group(cluster, group)
     return history
 
 
@@ -111,7 +112,7 @@ def marks_of(cluster: str, group: str, shown: Range) -> list[Change]:
 
 def spans_of(cluster: str, group: str, shown: Range) -> list[Span]:
     bands = [*rebalance_spans(cluster, group, shown), *reset_spans(cluster, group, shown)]
-    return [*bands, *incident_spans(cluster, group, shown)]
+    return [*bands, *repeat_spans(cluster, group, shown), *incident_spans(cluster, group, shown)]
 
 
 def line_of(series: Series, name: str) -> Line:

@@ -1,27 +1,123 @@
 """The frame around every page: where to go, which cluster, which range, how fresh. All of it lives in the address."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest
+from csp.constants import SELF
+from csp.decorators import csp_update
+from django.contrib.auth.decorators import login_required
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
-from consumers.alerts.queries.deliveries import Untold, untold
-from consumers.clusters.pipeline_status import LateEvaluation, late_evaluation
-from consumers.clusters.queries import cluster_list
+from consumers.alerts.queries.deliveries import FailingChannel, failing_channels
+from consumers.clusters.queries import LateEvaluation, cluster_list, late_evaluation
 from consumers.clusters.rows import ClusterRow
-from consumers.models import State
-from consumers.queries.evaluation import Evaluated, evaluated
+from consumers.models import ConsumerGroup, State
+from consumers.queries.groups import find_group
+from consumers.queries.limits import Evaluated, evaluated
 from consumers.queries.limits import Freshness as Level
-from consumers.vocabulary.brokers import MASTER
+from consumers.vocabulary.states import MASTER
+from dashboard.figures.plotly_files import PATH
 from dashboard.wording.numbers import ago
 
-from .ranges import LABELS, Range, range_of
+from .moments import LABELS, Range, range_of
+
+# Who may open a page, its policy for charts, and what is wrong with a form.
+
+# Who may see pages, and the parts of pages that refresh by themselves.
+View = Callable[..., HttpResponse]
+Row = TypeVar("Row", bound=Model)
+
+
+def page(view: View) -> View:
+    return require_safe(never_cache(login_required(view)))
+
+
+def part(view: View) -> View:
+    """A fragment. Who is not logged in any more is led to the login page, not shown it inside the page."""
+    guarded = page(view)
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.htmx and not request.user.is_authenticated:  # type: ignore[attr-defined]
+            return HttpResponseClientRefresh()
+        return guarded(request, *args, **kwargs)
+
+    return answer
+
+
+# What a page with a chart may load beyond the site's policy: exactly what plotly.js needs to style its drawing.
+# plotly.js sets style attributes and adds two style elements when it loads: one that it fills rule by rule and so
+# begins empty, and the sheet of its maps. The hashes are those of their texts; a test computes them anew.
+EMPTY_SHEET = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+
+MAP_SHEET = "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='"
+
+DIRECTIVES: dict[str, Any] = {
+    "style-src-elem": [SELF, EMPTY_SHEET, MAP_SHEET],
+    "style-src-attr": ["'unsafe-inline'"],
+    "img-src": ["blob:"],
+}
+
+with_charts = csp_update(DIRECTIVES)
+
+
+def refreshing(
+    template: str,
+    part_template: str,
+    context_of: Callable[..., dict[str, Any]],
+    *,
+    mark: str = "is_part",
+    charts: bool = False,
+    ends: bool = False,
+) -> tuple[View, View]:
+    """A page, and the part of it that refreshes by itself, marked as such.
+
+    `context_of` takes the request and what its address names. `charts`: plotly.js draws on it. `ends`: what it shows is
+    worked on for a while (`is_working`); then the whole page is loaded once more.
+    """
+
+    def whole(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        shown = {"plotly": static(PATH)} if charts else {}
+        return render(request, template, context_of(request, *args, *named.values()) | shown)
+
+    def again(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        shown = context_of(request, *args, *named.values())
+        if ends and request.htmx and not shown["is_working"]:  # type: ignore[attr-defined]
+            return HttpResponseClientRefresh()
+        return render(request, part_template, shown | {mark: True})
+
+    seen = page(whole)
+    return (with_charts(seen) if charts else seen), part(again)  # type: ignore[return-value]
+
+
+def row_or_404(model: type[Row], pk: int, why: str) -> Row:
+    row = model._default_manager.filter(pk=pk).first()
+    if row is None:
+        raise Http404(why)
+    return row
+
+
+def no_group(cluster: str, group: str) -> Http404:
+    return Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+
+
+# What is wrong with a form that was sent, for the summary at its top.
+def problems(errors: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The id of the field and what is wrong with it; no id where it is of no one field."""
+    return [(f"field-{name}" if name else "", sentence) for name, sentence in errors.items()]
+
 
 # How fresh what the page shows is, in one phrase for the top bar, with the brokers behind it.
 
@@ -94,7 +190,9 @@ class Frame:
         pages = (
             ("overview", _("Overview")),
             ("groups", _("Groups")),
+            ("findings", _("Findings")),
             ("rebalances", _("Rebalances")),
+            ("repeats", _("Repeats")),
             ("retries", _("Retries & DLQ")),
             ("resets", _("Resets")),
             ("alerts", _("Alerts")),
@@ -107,9 +205,9 @@ class Frame:
         return evaluated(self.now)
 
     @cached_property
-    def untold(self) -> list[Untold]:
+    def failing_channels(self) -> list[FailingChannel]:
         """Channels that do not deliver."""
-        return untold(self.now)
+        return failing_channels(self.now)
 
     @cached_property
     def late_evaluation(self) -> LateEvaluation | None:
@@ -201,3 +299,53 @@ def frame_of(request: HttpRequest, now: datetime) -> Frame:
 
 def context(frame: Frame, **more: Any) -> dict[str, Any]:
     return {"frame": frame, "now": frame.now, **more}
+
+
+# Tabs of a group, and the group of an address.
+
+# The tabs of a group's page. Each has an address of its own; cluster and range go along.
+# Pages that a tab leads to.
+LIES_UNDER: dict[str, str] = dict.fromkeys(
+    ("group_dlq", "group_dlq_part", "dlq_message", "resends", "resend", "resend_plan"), "group_retries"
+) | dict.fromkeys(
+    (
+        "group_resets",
+        "reset_plan",
+        "reset",
+        "reset_part",
+        "reset_apply",
+        "reset_resume",
+        "reset_restore",
+        "reset_cancel",
+    ),
+    "group_offsets",
+)
+
+
+@dataclass(frozen=True)
+class Tab:
+    name: str
+    label: str
+    href: str
+    current: bool
+
+
+def tabs(frame: Frame, cluster: str, group: str) -> list[Tab]:
+    here = frame.request.resolver_match.url_name if frame.request.resolver_match else ""
+    here = LIES_UNDER.get(here or "", here)
+    labels = (
+        ("group", _("Lag")),
+        ("group_ownership", _("Ownership")),
+        ("group_repeats", _("Repeats")),
+        ("group_retries", _("Retries & DLQ")),
+        ("group_offsets", _("Offsets")),
+    )
+    return [Tab(name, label, frame.to(name, cluster, group), here in (name, f"{name}_part")) for name, label in labels]
+
+
+def group_or_404(cluster: str, name: str) -> ConsumerGroup:
+    """The group that an address names, or a page that says it is not there."""
+    group = find_group(cluster, name)
+    if group is None:
+        raise no_group(cluster, name)
+    return group

@@ -7,9 +7,9 @@ from django.core.paginator import Paginator
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.fields import AlertRefused
 from consumers.models import AlertRule, Channel, GroupNote
-from dashboard.pages.groups.groups import page_links, page_number
+from dashboard.pages.groups import page_links, page_number
 from dashboard.wording.numbers import absolute
 
 from .frame import Frame

@@ -3,11 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
-from django.templatetags.static import static
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from consumers.groups.detail import group_head
 from consumers.ownership.assignments import assignments
@@ -18,14 +15,10 @@ from consumers.queries.windows import window_range
 from consumers.rebalances.events import newest_rebalances
 from consumers.rebalances.flapping import flapping_of
 from dashboard.figures.ownership_timeline import OWNERS, colour_number, ownership_timeline
-from dashboard.pages.common.access import page, part, with_charts
 from dashboard.pages.common.figures import marks_of
-from dashboard.pages.common.frame import Frame, context, frame_of
-from dashboard.pages.common.moments import moment_of
-from dashboard.pages.common.ranges import range_of
-from dashboard.pages.groups.group_tabs import tabs
-from dashboard.pages.rebalances.rebalances import rebalance_spans
-from dashboard.plotly_files import PATH
+from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
+from dashboard.pages.common.moments import moment_of, range_of
+from dashboard.pages.rebalances import rebalance_spans
 
 from .ownership_tables import compared, member_table, queue_table, subscription_table
 
@@ -33,30 +26,11 @@ from .ownership_tables import compared, member_table, queue_table, subscription_
 REBALANCES = 5
 
 
-@with_charts
-@page
-def ownership(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    shown = ownership_context(request, cluster, group)
-    frame = shown["frame"]
-    charts = {
-        "plotly": static(PATH),
-        "lag_query": f"?range={frame.range.name}",
-        "figure_query": frame.here(range=frame.range.name, all=None),
-    }
-    return render(request, "ownership/group_ownership.html", {**shown, **charts})
-
-
-@part
-def ownership_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    shown = {**ownership_context(request, cluster, group), "is_refresh": True}
-    return render(request, "ownership/group_ownership_part.html", shown)
-
-
 def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
     group = find_group(cluster, name)
     if group is None:
-        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+        raise no_group(cluster, name)
     at, head = moment_of(request, frame.now), group_head(group, now=frame.now)
     owners = timeline_owners(group, since=window_range(frame.range.since, frame.now).start, until=frame.now)
     check = ownership_check(group, frame.now) if at is None else None
@@ -66,6 +40,8 @@ def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str
         frame,
         group=head,
         tabs=tabs(frame, cluster, name),
+        lag_query=f"?range={frame.range.name}",
+        figure_query=frame.here(range=frame.range.name, all=None),
         at=at,
         newest_href=frame.here(at=None),
         **now_only,
@@ -74,6 +50,15 @@ def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str
         **_legend(owners),
         **_rebalances(frame, cluster, name),
     )
+
+
+ownership, ownership_part = refreshing(
+    "ownership/group_ownership.html",
+    "ownership/group_ownership_part.html",
+    ownership_context,
+    mark="is_refresh",
+    charts=True,
+)
 
 
 def _legend(owners: list[str]) -> dict[str, Any]:
@@ -111,6 +96,6 @@ def ownership_figure_of(request: HttpRequest, cluster: str, group: str) -> HttpR
     since = window_range(shown.since, shown.until).start
     found = timeline(cluster, group, since=since, until=now, topic=request.GET.get("topic") or None)
     if found is None:
-        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+        raise no_group(cluster, group)
     changes, spans = marks_of(cluster, group, shown), rebalance_spans(cluster, group, shown)
     return JsonResponse(ownership_timeline(found, changes, spans, since=since, until=now, at=moment_of(request, now)))

@@ -1,30 +1,129 @@
 """The tables of the Ownership tab: what was compared, the queues, the members."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from consumers.groups.detail import GroupHead
 from consumers.models import ConsumerGroup
-from consumers.ownership.finding import Level, OwnershipCheck
+from consumers.ownership.findings import OwnershipCheck
 from consumers.ownership.members import member_list, members_unknown
 from consumers.ownership.rows import AssignmentRow, MemberRow
 from consumers.ownership.subscriptions import SubscriptionHistory, SubscriptionRow, subscription_history
 from consumers.queries.windows import RangeError
-from consumers.vocabulary.groups import BROADCASTING, Flag
+from consumers.vocabulary.findings import FindingSeverity
+from consumers.vocabulary.reasons import ReasonCode, reason_code
+from consumers.vocabulary.states import BROADCASTING, Flag
 from dashboard.figures.ownership_timeline import colour_number
 from dashboard.pages.common.frame import Choice, Frame
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import count, rate
 
-from .ownership_lines import QueueLine, counts, queue_lines
+# The lines of the queues' table: who owns each, who is to own it, and which of them want attention.
+
+RETRY = "%RETRY%"
+
+
+class AssignmentState(StrEnum):
+    """The worst first. OWNED: by one, and who is to own it cannot be said."""
+
+    SEVERAL = "several"
+    NOBODY = "nobody"
+    OTHER = "other"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+    OWNED = "owned"
+    EXPECTED = "expected"
+
+
+# What proves that a queue has no owner; any other reason leaves it unknown.
+NOT_OWNED: dict[str, AssignmentState] = {
+    ReasonCode.NO_OWNER: AssignmentState.NOBODY,
+    ReasonCode.NO_MEMBER: AssignmentState.ABSENT,
+}
+WORDS: dict[AssignmentState, str | Promise] = {
+    AssignmentState.SEVERAL: gettext_lazy("several owners"),
+    AssignmentState.NOBODY: gettext_lazy("no owner"),
+    AssignmentState.OTHER: gettext_lazy("not as expected"),
+    AssignmentState.ABSENT: gettext_lazy("no member"),
+    AssignmentState.UNKNOWN: gettext_lazy("unknown"),
+    AssignmentState.OWNED: gettext_lazy("owned, not compared"),
+    AssignmentState.EXPECTED: gettext_lazy("as expected"),
+}
+
+
+@dataclass(frozen=True)
+class QueueLine:
+    """`unexpected`: why who is to own it cannot be said; `why`: what the rest of the line does not say."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    owners: Sequence[AssignmentRow]
+    expected: str | None
+    unexpected: str
+    verdict: AssignmentState
+    why: str
+
+    @property
+    def is_retry(self) -> bool:
+        return self.topic.startswith(RETRY)
+
+    @property
+    def is_odd(self) -> bool:
+        return self.verdict not in (AssignmentState.OWNED, AssignmentState.EXPECTED)
+
+    @property
+    def words(self) -> str | Promise:
+        return WORDS[self.verdict]
+
+
+def queue_lines(rows: Iterable[AssignmentRow]) -> list[QueueLine]:
+    """`rows` as the selector gives them. What wants attention first, then by topic, broker and queue."""
+    lines = [
+        _queue_line(list(same)) for _place, same in groupby(rows, key=lambda row: (row.topic, row.broker, row.queue_id))
+    ]
+    order = list(AssignmentState)
+    return sorted(lines, key=lambda line: (order.index(line.verdict) if line.is_odd else len(order), line.is_retry))
+
+
+def counts(lines: Iterable[QueueLine]) -> list[tuple[AssignmentState, str | Promise, int]]:
+    """How many queues there are of each verdict, the good ones first."""
+    found = Counter(line.verdict for line in lines)
+    return [(verdict, WORDS[verdict], found[verdict]) for verdict in reversed(AssignmentState) if found[verdict]]
+
+
+def _queue_line(rows: Sequence[AssignmentRow]) -> QueueLine:
+    first = rows[0]
+    owners = [row for row in rows if row.owner is not None]
+    reason = "" if owners else first.unknown.get("owner", "")
+    verdict = _verdict(owners, first.expected_owner, reason)
+    unexpected = first.unknown.get("expected_owner", "")
+    why = reason if verdict in (AssignmentState.UNKNOWN, AssignmentState.ABSENT) else unexpected
+    return QueueLine(
+        *(first.topic, first.broker, first.queue_id), owners, first.expected_owner, unexpected, verdict, why
+    )
+
+
+def _verdict(owners: Sequence[AssignmentRow], expected: str | None, reason: str) -> AssignmentState:
+    if len(owners) > 1:
+        return AssignmentState.SEVERAL
+    if not owners:
+        code = reason_code(reason)
+        return AssignmentState.UNKNOWN if code is None else NOT_OWNED.get(code, AssignmentState.UNKNOWN)
+    if expected is None:
+        return AssignmentState.OWNED
+    return AssignmentState.EXPECTED if expected == owners[0].owner else AssignmentState.OTHER
+
 
 # The lines of the members' table: what each owns beside what falls to it, and what is odd about it.
 
@@ -179,7 +278,7 @@ def compared(frame: Frame, check: OwnershipCheck) -> dict[str, Any]:
         "every_finding": frame.here(all="1"),
         "is_sound": check.why_not_compared is None
         and check.as_expected == check.compared_queues
-        and all(found.level is Level.NOTE for found in check.findings),
+        and all(found.severity is FindingSeverity.INFO for found in check.findings),
         "checked_against": _checked(check),
     }
 

@@ -18,26 +18,91 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
-from django_htmx.http import HttpResponseClientRefresh
 
-from consumers.models import Reset, ResetKind, ResetOutcome
+from consumers.models import Reset, ResetKind, ResetOutcome, ResetStatus
 from consumers.queries.groups import find_group
+from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.resets.acts import apply, cancel, restore, resume, why_not_restored
-from consumers.resets.offset_csv import queues_csv
-from consumers.resets.offsets_out import group_offsets_csv
-from consumers.resets.permission import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
-from consumers.resets.queries.queues import reset_queues
-from consumers.resets.queries.resets import find_reset, reset_events, span_of
-from consumers.resets.queries.rows import ResetRow
+from consumers.resets.offset_csv import group_offsets_csv, queues_csv
+from consumers.resets.queries import find_reset, reset_events, reset_list, span_of
+from consumers.resets.request import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
+from consumers.resets.rows import ResetRow, reset_queues
+from consumers.resets.targets.values import ResetRefused
 from consumers.resets.tasks import hand_over
-from consumers.resets.wish import ResetRefused
 from consumers.rest.answers import csv_response
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.frame import Choice, Frame, context, frame_of
+from dashboard.figures.layout import RESET, Span
+from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, page, refreshing, tabs
 from dashboard.pages.common.list_pages import listed
-from dashboard.pages.groups.group_tabs import group_or_404, tabs
-from dashboard.pages.resets.reset_plan import FIELDS, ask_for_plan, asker_of
+from dashboard.pages.common.moments import Range
 from dashboard.pages.site.problems import UnknownFilter
+from dashboard.wording.numbers import clock
+from dashboard.wording.resets import STATUSES, destination
+
+from .reset_plan import FIELDS, ask_for_plan, asker_of
+
+# Offset resets: the list, and marks over time.
+
+# Resets of all groups, and those of one: the newest first.
+LISTED_ROWS = 50
+
+
+@page
+def resets(request: HttpRequest) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    return render(request, "resets/resets.html", context(frame, **_listed(frame, cluster=frame.cluster)))
+
+
+@page
+def group_resets(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    found, frame = group_or_404(cluster, group), frame_of(request, timezone.now())
+    shown = {
+        "group": found,
+        "tabs": tabs(frame, cluster, group),
+        "group_href": frame.group(cluster, group),
+        "plan_href": frame.to("reset_plan", cluster, group) if request.user.has_perm(MAY_RESET) else "",
+    }
+    return render(
+        request, "resets/resets.html", context(frame, **shown, **_listed(frame, cluster=cluster, group=group))
+    )
+
+
+def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> dict[str, Any]:
+    status = frame.request.GET.get("status", "")
+    if status and status not in ResetStatus.values:
+        raise UnknownFilter("status", status, ResetStatus.values)
+    wanted: dict[str, Any] = {"cluster": cluster, "group": group, "status": status or None, "page_size": LISTED_ROWS}
+    rows, paging = listed(frame, LISTED_ROWS, lambda number: reset_list(frame.now, page=number, **wanted))
+    return {
+        "lines": [(row, frame.to("reset", row.id)) for row in rows],
+        "is_filtered": bool(status),
+        "status_choices": [Choice(_("all"), frame.here(status=None), not status)]
+        + [Choice(str(word), frame.here(status=name), name == status) for name, word in STATUSES.items()],
+        **paging,
+    }
+
+
+# Resets of a group as bands on the time axis of its figures, and in words.
+def reset_spans(cluster: str, group: str, shown: Range) -> list[Span]:
+    found = reset_marks(cluster=cluster, group=group, since=shown.since, until=shown.until)
+    return [
+        Span(
+            mark.since,
+            mark.until or shown.until,
+            f"{clock(mark.since, shown.until)} UTC · {reset_words(mark)}",
+            RESET,
+        )
+        for mark in found
+    ]
+
+
+def reset_words(mark: ResetMark) -> str:
+    """`reset by ann, applied: to offset 40 (orders were lost)`."""
+    words = {"by": mark.by, "status": STATUSES[ResetStatus(mark.status)], "reason": mark.reason}
+    return _("reset by %(by)s, %(status)s: %(where)s (%(reason)s)") % {
+        **words,
+        "where": destination(mark.kind, mark.value),
+    }
+
 
 # One reset: what it will do, how it goes, what became of each queue, and what can be done with it. A part refreshes
 # itself while a worker has it; it is loaded anew when that ends, as other acts are offered then.
@@ -111,19 +176,6 @@ ROWS = 100
 LEFT_OUT = "left out"
 
 
-@page
-def reset(request: HttpRequest, reset: UUID) -> HttpResponse:
-    return render(request, "resets/reset.html", reset_context(request, reset))
-
-
-@part
-def reset_part(request: HttpRequest, reset: UUID) -> HttpResponse:
-    shown = {**reset_context(request, reset), "is_part": True}
-    if request.htmx and shown["reset"].status not in shown["working"]:  # type: ignore[attr-defined]
-        return HttpResponseClientRefresh()
-    return render(request, "resets/reset_part.html", shown)
-
-
 def reset_context(request: HttpRequest, reset_id: UUID, problem: str = "") -> dict[str, Any]:
     """`problem`: why an act was refused."""
     frame = frame_of(request, timezone.now())
@@ -147,6 +199,9 @@ def reset_context(request: HttpRequest, reset_id: UUID, problem: str = "") -> di
         "offers": offers(row, request.user, frame.now),
     }
     return context(frame, **shown, **_queues(frame, row, reset_id))
+
+
+reset, reset_part = refreshing("resets/reset.html", "resets/reset_part.html", reset_context, ends=True)
 
 
 def _queues(frame: Frame, row: ResetRow, reset_id: UUID) -> dict[str, Any]:

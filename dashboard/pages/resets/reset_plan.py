@@ -21,37 +21,33 @@ from django.views.decorators.http import require_http_methods
 from consumers.jobs.asking import RedisDown
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets.offset_csv import MOST_BYTES, offsets_in
-from consumers.resets.permission import MAY_RESET, why_no_role
-from consumers.resets.request import LONGEST_REASON, request_plan, why_not_planned
+from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, why_no_role, why_not_planned
 from consumers.resets.targets.reset_targets import OFFERED, TARGETS, Typed, value_of
-from consumers.resets.targets.values import ValueRefused
+from consumers.resets.targets.values import Asker, ResetRefused, ResetRequest, ValueRefused
 from consumers.resets.tasks import hand_over_plan
-from consumers.resets.wish import Asker, ResetRefused, Wish
-from dashboard.pages.common.durations import seconds_of
-from dashboard.pages.common.frame import context, frame_of
-from dashboard.pages.common.moments import read_moment
-from dashboard.pages.groups.group_tabs import group_or_404, tabs
+from dashboard.pages.common.frame import context, frame_of, group_or_404, tabs
+from dashboard.pages.common.moments import read_moment, seconds_of
 
 from .reset_where import WrongPlace, queue_of, where
 
-# What somebody types into the form that plans a reset, and the wish that it makes. Nothing is asked of a cluster.
-NEEDED = _("This is needed for the target that is chosen.")
+# What somebody enters into the form that plans a reset, and the request made of it. Nothing is asked of a cluster.
+NEEDED = _("The chosen target needs this field.")
 
 # By kind the field of its value; the others need none.
 FIELDS = {code: target.field for code, target in OFFERED.items() if target.field}
 
 
 class ResetForm(forms.Form):
-    """Only the value of the chosen kind is looked at. `wish()` once it is valid."""
+    """Only the value of the chosen kind is looked at. `requested()` once it is valid."""
 
     kind = forms.ChoiceField(
         choices=[(kind.value, kind.value) for kind in OFFERED],
-        error_messages={"required": _("Choose where the group shall go on.")},
+        error_messages={"required": _("Choose a target.")},
     )
     csv_file = forms.FileField(required=False)
     clip = forms.BooleanField(required=False)
     reason = forms.CharField(
-        max_length=LONGEST_REASON, error_messages={"required": _("Say why: the reason is kept with the reset.")}
+        max_length=LONGEST_REASON, error_messages={"required": _("Enter a reason: it is stored with the reset.")}
     )
 
     def __init__(self, now: datetime, *args: Any, **kwargs: Any) -> None:
@@ -80,19 +76,19 @@ class ResetForm(forms.Form):
                 self.add_error(name, wrong)
         if any("\0" in word for name in ("topic", "broker", "queue") for word in self._listed(name)):
             # No database keeps them. In fields of the form Django refuses them.
-            self.add_error(None, _("A name that was chosen holds a zero byte: choose it anew."))
+            self.add_error(None, _("A chosen name contains a zero byte: choose it again."))
         if any(not word.strip() for name in ("broker", "queue") for word in self._said(name)):
             # Left out it would be all of them.
-            self.add_error(None, _("A broker or queue that was chosen has no name: choose it anew."))
+            self.add_error(None, _("A chosen broker or queue has no name: choose it again."))
         try:
             self.queues = tuple(queue_of(place) for place in self._listed("queue"))
         except WrongPlace as wrong:
             self.add_error(None, str(wrong))
         return cleaned
 
-    def wish(self) -> Wish:
+    def requested(self) -> ResetRequest:
         said = self.cleaned_data
-        return Wish(
+        return ResetRequest(
             kind=ResetKind(said["kind"]),
             value=self.value,
             reason=said["reason"],
@@ -204,7 +200,7 @@ def reset_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     if not form.is_valid():
         return _shown(request, found, form, status=400)
     try:
-        made = request_plan(cluster, group, form.wish(), asker_of(request), now)
+        made = request_plan(cluster, group, form.requested(), asker_of(request), now)
     except ResetRefused as refusal:
         return _shown(request, found, form, refusal=str(refusal), status=409)
     ask_for_plan(made)

@@ -7,12 +7,11 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from consumers.groups.detail import topic_rows
-from consumers.groups.queue_list import queue_list
+from consumers.groups.detail import queue_list, topic_rows
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import TopicRow
 from consumers.models import ConsumerGroup, TopicKind
-from consumers.resets.wish import QueueKey
+from consumers.resets.targets.values import QueueKey
 
 # More are not listed: they are named by hand, or chosen by their topic and broker.
 TOPICS, BROKERS, QUEUES = 100, 100, 200
@@ -102,7 +101,7 @@ def queue_of(place: str) -> QueueKey:
     broker, _second, queue_id = rest.rpartition("/")
     # Not isdigit: it takes signs of other scripts and ², which are no numbers.
     if not (topic and broker and queue_id.isascii() and queue_id.isdecimal() and len(queue_id) < 10):
-        raise WrongPlace(_("“%s” names no queue: it is written topic/broker/id.") % place)
+        raise WrongPlace(_("“%s” is not a queue: write topic/broker/id.") % place)
     return QueueKey(topic, broker, int(queue_id))
 
 

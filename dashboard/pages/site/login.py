@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from consumers.jobs.counts import counts
+from consumers.jobs.asking import counts
 
 logger = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from consumers.groups.health.rows import HealthCode, HealthReason, Reason, shown
+from consumers.groups.health import HealthCode, HealthReason, Reason, shown
 from consumers.groups.rows import Anomaly, GroupRow, IncidentCounts
 from consumers.models import (
     DeliveryStatus,
@@ -23,14 +23,12 @@ from consumers.models import (
     TimeLagKind,
 )
 from consumers.queries.limits import Freshness
-from consumers.vocabulary.groups import Flag
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.unknown import reason_words
-from dashboard.pages.common.access import page
-from dashboard.pages.common.frame import context, frame_of
-from dashboard.svg.offset_bars import stores_bar
-from dashboard.svg.reset_bar import reset_bar
-from dashboard.svg.time_bars import Mark, change_strip
+from consumers.vocabulary.states import Flag, UnknownReason
+from consumers.words.states import reason_words
+from dashboard.figures.offset_bars import stores_bar
+from dashboard.figures.reset_bar import reset_bar
+from dashboard.figures.time_bars import Mark, change_strip
+from dashboard.pages.common.frame import context, frame_of, page
 
 LINES = {
     "growing": [10 * i for i in range(30)],
@@ -139,8 +137,9 @@ class _Offsets:
 def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     known = GroupRow(
         id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, stale=False,
-        state_detail="an example", since=now, health=HealthLevel.WARNING, health_reasons=_reasons(), flags=(),
-        flag_reasons={}, completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
+        state_detail="an example", state_reason="an example", since=now,
+        health=HealthLevel.WARNING, health_reasons=_reasons(), flags=(), flag_reasons={},
+        completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
         never_committed_queues=0, lost_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED,
         consume_rate=80.0, time_lag_at=now - timedelta(seconds=20),
         produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",

@@ -11,8 +11,7 @@ from django.views.i18n import set_language
 
 from consumers.vocabulary.states import State
 from consumers.words.states import MEANINGS, REMEDIES, STATES
-from dashboard.pages.common.access import page
-from dashboard.pages.common.frame import context, frame_of
+from dashboard.pages.common.frame import context, frame_of, page
 
 
 # The language of the pages: chosen in the account menu or on the login page, kept in a cookie.

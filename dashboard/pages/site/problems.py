@@ -11,8 +11,8 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.defaults import server_error as of_django
 
-from consumers.jobs.database_away import is_database_away
-from consumers.rest.problems import plain_problem
+from consumers.jobs.hold import is_database_away
+from consumers.rest.answers import plain_problem
 
 from .theme import theme_of
 

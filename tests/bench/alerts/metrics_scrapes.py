@@ -120,9 +120,8 @@ def _write_reading(cluster: str, at: datetime) -> None:
     import pyarrow as pa
     from django.conf import settings
 
-    from consumers.lake.paths import file_name, hour_folder
     from consumers.lake.schemas import READINGS
-    from consumers.lake.store import Lake
+    from consumers.lake.store import Lake, file_name, hour_folder
     from consumers.models import QueueSnapshot
 
     names = (

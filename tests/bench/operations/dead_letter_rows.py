@@ -32,7 +32,7 @@ def main(namesrv: str, address: str) -> None:
 
 
 def _index(namesrv: str, address: str, now: datetime) -> None:
-    from consumers.dead_letters.index.look import LookRules, look_into
+    from consumers.dead_letters.index import IndexLimits, index_groups
     from consumers.jobs.wires import close_wires
     from consumers.models import Broker, Cluster, ConsumerGroup
 
@@ -40,7 +40,7 @@ def _index(namesrv: str, address: str, now: datetime) -> None:
     Broker.objects.create(cluster=cluster, name="broker-a", broker_id=0, address=address, last_read_at=now)
     for name in GROUPS:
         group = ConsumerGroup.objects.create(cluster=cluster, name=name, kind="user", first_seen_at=now)
-        if look_into(cluster, group, LookRules(calls=100_000), now).waiting:
+        if index_groups(cluster, group, IndexLimits(calls=100_000), now).waiting:
             raise SystemExit("Not all dead letters were listed: the times say nothing.")
     close_wires()
 

@@ -19,7 +19,7 @@ def main(groups: int, queues: int, hours: int) -> None:
     import duckdb
     from django.core.management import call_command
 
-    from consumers.lake.compaction import compact
+    from consumers.lake.retention import compact
     from consumers.models import Reading
     from consumers.pipeline.job import run
     from consumers.pipeline.site import site_durations, site_lake, warm_session

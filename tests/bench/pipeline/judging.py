@@ -13,20 +13,17 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from consumers.lake import reader
-from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import KNOTS, READINGS
-from consumers.lake.store import Lake
-from consumers.lake.whole_hour import rows_in_group
-from consumers.pipeline.bucket import Facts, Work
+from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
+from consumers.pipeline.bucket import SliceInputs, Work
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import GROUPS, RETIRED
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
 from consumers.pipeline.rows import Span
-from consumers.pipeline.session import session
-from consumers.pipeline.spark import run_buckets, spans_for
-from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
+from consumers.pipeline.spark import run_buckets, session, spans_for
+from consumers.pipeline.volumes import APPEARED, TOPICS
 from tests.bench.pipeline.judged_states import states_alone
 from tests.bench.pipeline.judging_sql import JUDGE
 from tests.bench.result import Result
@@ -65,7 +62,9 @@ def _beside_duckdb(spark: SparkSession, queues: int, master: str) -> Result:
 def work_of(lake: Lake, since: datetime, until: datetime, durations: Durations, spans: Sequence[Span]) -> Work:
     """Of a site whose database knows nothing beside the readings."""
     known = Known(*(schema.empty_table() for schema in (GROUPS, MEMBERS, RETENTION, STILL, LOST, HANDS)))
-    facts = Facts(known, *(schema.empty_table() for schema in (RETIRED, SILENT, APPEARED, UNREAD, TOPICS, ANCHORS)))
+    facts = SliceInputs(
+        known, *(schema.empty_table() for schema in (RETIRED, SILENT, APPEARED, UNREAD, TOPICS, ANCHORS))
+    )
     return Work(lake.url, ("bench",), since, since, until, durations, facts, spans, is_last=True, is_wide=False)
 
 

@@ -29,7 +29,7 @@ def main(groups: int, queues: int) -> None:
     from django.core.management import call_command
 
     from consumers.models import GroupState, Reading
-    from consumers.pipeline.job import Kept, run
+    from consumers.pipeline.job import RunCache, run
     from consumers.pipeline.site import site_durations, site_lake, warm_session
     from tests.bench.site_rows import BROKERS, fill
 
@@ -45,7 +45,7 @@ def main(groups: int, queues: int) -> None:
         Reading(cluster=cluster, taken_at=at, complete=True, brokers=read, **counts) for at in moments
     )
     write_readings(groups, queues, moments)
-    spark, lake, durations, kept = warm_session(), site_lake(), site_durations(), Kept()
+    spark, lake, durations, kept = warm_session(), site_lake(), site_durations(), RunCache()
     found: list[tuple[float, float]] = []
     with Memory() as memory:
         for number in range(RUNS):
@@ -67,9 +67,8 @@ def main(groups: int, queues: int) -> None:
 
 def write_readings(groups: int, queues: int, moments: list[datetime], first: int = 0) -> None:
     """Of twenty queues sixteen are level, one drains, one falls behind, one stands still, one went back."""
-    from consumers.lake.paths import file_name, hour_folder
     from consumers.lake.schemas import READINGS
-    from consumers.lake.whole_hour import rows_in_group
+    from consumers.lake.store import file_name, hour_folder, rows_in_group
     from consumers.pipeline.site import site_lake
     from tests.bench.site_rows import BROKERS
 

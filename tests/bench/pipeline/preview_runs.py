@@ -88,7 +88,7 @@ def _bare_reading(columns: tuple[str, ...], step: int) -> float:
 def _write_windows(keys: list[int], step: int, now: datetime) -> int:
     """A week of every group, in the order in which the pipeline writes them. Returns how many there are."""
     from consumers.models import GroupWindow
-    from consumers.polling.record.tables.keyed_rows import upsert
+    from consumers.polling.record.keyed_rows import upsert
 
     count, of_hour = DAYS * 86400 // step, 3600 // step
     starts = [now - timedelta(seconds=step * (count - number)) for number in range(count)]

@@ -80,7 +80,7 @@ def _seconds(work: Callable[[], object]) -> float:
 def _write_rows(extent: Extent) -> None:
     """Entities, and the windows per group that the pipeline keeps in the database."""
     from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupWindow
-    from consumers.polling.record.tables.keyed_rows import upsert
+    from consumers.polling.record.keyed_rows import upsert
 
     cluster = Cluster.objects.create(name=CLUSTER, namesrv="127.0.0.1:9876", created_at=NOW)
     kind = GroupKind.USER

@@ -82,8 +82,8 @@ def _member(number: int) -> str:
 
 def _write(lake: Any, groups: int, changed: int, reading: int) -> None:
     """One reading: its membership and ownership, and offsets where a run about these moments looks at them."""
-    from consumers.lake.paths import file_name, hour_folder
     from consumers.lake.schemas import TABLES
+    from consumers.lake.store import file_name, hour_folder
 
     at = UNTIL - (READINGS - reading) * EVERY
     has_joined = at >= JOINED

@@ -45,7 +45,7 @@ def main(groups: int, members: int, addresses: list[str]) -> None:
 
 async def _read(known: object, addresses: Sequence[str]) -> dict[str, float]:
     from consumers.polling.members.collected import Rotation, collect_members
-    from consumers.polling.members.turn import AT_ONCE, AskedBroker, Budget, Silences, Turn
+    from consumers.polling.members.membership import AT_ONCE, AskedBroker, Budget, Silences, Turn
     from consumers.polling.settings import PollSettings
     from consumers.rocketmq.wire.pool import ConnectionPool
 

@@ -93,3 +93,9 @@ def test_the_pages_answer_no_other_method(world, method):
 def test_the_list_says_a_rule_in_words(world):
     GroupState.objects.update(rule="within_threshold_before")
     assert "within threshold a moment ago" in a_staff_client("viewer").get("/admin/consumers/groupstate/").text
+
+
+def test_the_index_lists_models_in_the_order_of_what_people_look_for(world):
+    index = a_staff_client("admin").get("/admin/consumers/").context["app_list"][0]["models"]
+    names = [entry["object_name"] for entry in index]
+    assert names[:5] == ["Cluster", "GroupThresholds", "ApiToken", "AuditEvent", "ConsumerGroup"]

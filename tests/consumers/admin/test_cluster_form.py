@@ -7,7 +7,7 @@ from django.test import Client
 
 from consumers.models import Cluster
 from consumers.polling.registration import access_of
-from consumers.rocketmq.wire.values import Credentials
+from consumers.rocketmq.wire.codes import Credentials
 
 pytestmark = pytest.mark.django_db
 

@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import Group, User
 
-from consumers.alerts.acts import acknowledge, unacknowledge
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.edits import acknowledge, unacknowledge
+from consumers.alerts.fields import AlertRefused
 from consumers.models import AuditEvent, Incident
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
@@ -63,7 +63,7 @@ def test_it_is_taken_back(incident: Incident, ann: User) -> None:
     assert events(incident)[-1] == (3, "unacknowledged", "ann")
 
 
-@pytest.mark.parametrize(("status", "why"), [("pending", "it does not fire yet"), ("resolved", "this one is over")])
+@pytest.mark.parametrize(("status", "why"), [("pending", "this one is pending"), ("resolved", "this one is resolved")])
 def test_only_what_fires_is_acknowledged(incident: Incident, ann: User, status: str, why: str) -> None:
     Incident.objects.update(status=status)
     with pytest.raises(AlertRefused, match=why):
@@ -72,7 +72,7 @@ def test_only_what_fires_is_acknowledged(incident: Incident, ann: User, status: 
 
 
 def test_what_nobody_acknowledged_is_not_taken_back(incident: Incident, ann: User) -> None:
-    with pytest.raises(AlertRefused, match="Nobody has acknowledged it"):
+    with pytest.raises(AlertRefused, match="The incident is not acknowledged"):
         unacknowledge(incident, ann, NOW)
 
 
@@ -94,5 +94,5 @@ def test_a_text_that_cannot_be_kept_is_refused(incident: Incident, ann: User, te
 def test_an_incident_that_was_forgotten_meanwhile_is_said_to_be_over(incident: Incident, ann: User) -> None:
     an_incident(a_rule("Another"), a_group(a_cluster("staging")))
     Incident.objects.filter(pk=incident.pk).delete()
-    with pytest.raises(AlertRefused, match="It is over, and not kept any more"):
+    with pytest.raises(AlertRefused, match="The incident is resolved and no longer retained"):
         acknowledge(incident, ann, "", NOW)

@@ -24,7 +24,7 @@ from consumers.models import (
     QueueState,
 )
 from consumers.overview.queries import overview
-from consumers.pipeline.failures import OUT_OF_MEMORY
+from consumers.pipeline.runs import OUT_OF_MEMORY
 from consumers.polling.record.recorder import Recorder
 from dashboard.metrics.families import scrape
 from tests.alert_rows import a_rule

@@ -29,7 +29,7 @@ def kept(answer: Any, code: int = 200) -> dict[str, Any]:
 def test_a_rule_is_said_in_words_too(api: Client) -> None:
     rule = a_rule(clear_threshold=240, group_pattern="bill*", cluster="prod", labels={"team": "payments"})
     said = kept(api.get(f"{LIST}{rule.pk}/"))
-    assert said["sentence"] == "time lag above 5 min for 5 min; over once it was at most 4 min for 5 min"
+    assert said["sentence"] == "time lag > 5 min for 5 min · resolves at ≤ 4 min for 5 min"
     assert said["selects"] == "groups bill* on prod with team=payments"
     assert (said["threshold"], said["clear_threshold"], said["is_default"]) == (300.0, 240.0, False)
 
@@ -54,7 +54,7 @@ def test_none_fires_is_said_only_once_the_rule_was_evaluated(api: Client) -> Non
     an_evaluation(ago(10))
     said = kept(api.get(f"{LIST}{rule.pk}/"))
     assert (said["firing"], said["pending"]) == (None, None)
-    assert said["unknown"]["firing"] == "it was changed after the newest evaluation"
+    assert said["unknown"]["firing"] == "changed after the last evaluation"
     an_evaluation(ago(4))
     assert kept(api.get(f"{LIST}{rule.pk}/"))["firing"] == 0
 
@@ -62,7 +62,7 @@ def test_none_fires_is_said_only_once_the_rule_was_evaluated(api: Client) -> Non
 def test_nothing_is_counted_of_a_rule_that_is_switched_off(api: Client) -> None:
     an_evaluation(NOW)
     said = kept(api.get(f"{LIST}{a_rule(enabled=False).pk}/"))
-    assert (said["firing"], said["unknown"]["firing"]) == (None, "it is switched off")
+    assert (said["firing"], said["unknown"]["firing"]) == (None, "disabled")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_list_is_filtered_and_in_order_of_names(api: Client, query: dict[str, 
 def test_a_rule_is_made(operator_api: Client) -> None:
     said = kept(operator_api.post(LIST, FAR_BEHIND | {"for_seconds": 60, "cluster": None}, JSON), 201)
     assert (said["sentence"], said["changed_by"], said["enabled"]) == (
-        "lag above 100 messages for 1 min; over once it was at most 100 messages for 5 min",
+        "lag > 100 messages for 1 min · resolves at ≤ 100 messages for 5 min",
         "alice",
         True,
     )
@@ -100,7 +100,7 @@ def test_a_rule_of_states_is_made(operator_api: Client) -> None:
         "severity": "critical",
     }
     said = kept(operator_api.post(LIST, body, JSON), 201)
-    assert said["sentence"] == "state stopped or stalled; over once it was another one for 5 min"
+    assert said["sentence"] == "state = stopped or stalled · resolves after 5 min"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_rule_is_removed(operator_api: Client) -> None:
 def test_a_rule_that_the_site_came_with_is_only_switched_off(operator_api: Client) -> None:
     rule = a_rule(key="far_behind")
     answer = operator_api.delete(f"{LIST}{rule.pk}/")
-    assert (answer.status_code, "switch it off" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "disable it" in answer.json()["detail"]) == (409, True)
     assert kept(operator_api.patch(f"{LIST}{rule.pk}/", {"enabled": False}, JSON))["enabled"] is False
 
 

@@ -42,7 +42,7 @@ def test_an_incident_says_what_holds_since_when_and_by_which_rule(api: Client, b
     incident = an_incident(a_rule(), billing, owner="payments", labels={"team": "payments"})
     said = api.get(f"{LIST}{incident.pk}/").json()
     assert (said["status"], said["severity"], said["rule_name"]) == ("firing", "warning", "Far behind")
-    assert (said["condition"], said["evidence"]) == ("time lag above 5 min", "10 min 20 s behind")
+    assert (said["condition"], said["evidence"]) == ("time lag > 5 min", "10 min 20 s behind")
     assert (said["started_at"], said["fired_at"]) == ("2026-03-14T02:50:00Z", "2026-03-14T02:55:00Z")
     assert (said["seconds"], said["value"], said["owner"]) == (600.0, 620.0, "payments")
     subject = said["subject"]
@@ -53,7 +53,7 @@ def test_every_null_says_why(api: Client, billing: ConsumerGroup) -> None:
     said = api.get(f"{LIST}{an_incident(a_rule(), billing).pk}/").json()
     said.pop("unknown_reason")
     assert {name for name, value in said.items() if value is None} == said["unknown"].keys()
-    assert said["unknown"]["resolved_at"] == "it is not over"
+    assert said["unknown"]["resolved_at"] == "not resolved"
     assert said["subject"]["unknown"].keys() == {"broker", "topic"}
 
 
@@ -152,7 +152,7 @@ def test_what_is_over_is_not_acknowledged(operator_api: Client, billing: Consume
     incident = an_incident(a_rule(), billing, **over())
     answer = operator_api.post(f"{LIST}{incident.pk}/acknowledge/", {}, "application/json")
     assert (answer.status_code, answer["Content-Type"]) == (409, "application/problem+json")
-    assert "this one is over" in answer.json()["detail"]
+    assert "this one is resolved" in answer.json()["detail"]
 
 
 def test_a_viewer_acknowledges_nothing(api: Client, billing: ConsumerGroup) -> None:

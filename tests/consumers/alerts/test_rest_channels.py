@@ -53,7 +53,7 @@ def test_a_channel_says_what_it_is_told_of_and_what_waits(api: Client) -> None:
 def test_every_null_says_why(api: Client) -> None:
     said = kept(api.get(f"{LIST}{a_channel().pk}/"))
     assert {name for name, value in said.items() if value is None} == said["unknown"].keys()
-    assert said["unknown"]["last_delivery"] == "nothing was to go through it yet"
+    assert said["unknown"]["last_delivery"] == "no message was queued for the channel yet"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_try_whose_end_was_not_seen_is_neither_good_nor_bad(api: Client) -> No
     (row,) = kept(api.get(f"{LIST}{channel.pk}/deliveries/"))["results"]
     (one,) = row["tries"]
     assert (one["ok"], one["seconds"], one["answer"]) == (None, None, None)
-    assert set(one["unknown"].values()) == {"its end was not seen: it may have arrived"}
+    assert set(one["unknown"].values()) == {"result unknown: the message may have arrived"}
 
 
 def test_a_message_of_test_waits_for_a_worker(operator_api: Client, made: str, settings: Any, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def another_is_faster() -> Iterator[None]:
 def test_of_two_who_take_a_name_at_once_one_is_told(operator_api: Client, another_is_faster: None) -> None:
     answer = operator_api.post(RULES, WISH, JSON)
     assert (answer.status_code, answer["Content-Type"]) == (409, "application/problem+json")
-    assert "look at what there is" in answer.json()["detail"]
+    assert "check what exists" in answer.json()["detail"]
 
 
 def test_of_two_who_rename_at_once_one_is_told(operator_api: Client, another_is_faster: None) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.retention import forget
+from consumers.alerts.tasks import forget
 from consumers.models import Delivery, DeliveryAttempt, Incident, IncidentEvent, RulePreview, Silence
 from tests.alert_rows import a_channel, a_delivery, a_preview, a_rule, a_silence, an_attempt, an_incident
 from tests.alert_rows import an_incident_event as an_event
@@ -60,7 +60,7 @@ def test_previews_and_silences_go_too() -> None:
 
 
 def test_many_are_forgotten_in_short_transactions(monkeypatch: Any) -> None:
-    monkeypatch.setattr("consumers.alerts.retention.AT_ONCE", 2)
+    monkeypatch.setattr("consumers.alerts.tasks.AT_ONCE", 2)
     for number in range(5):
         a_silence(reason=str(number), ends_at=OLD, starts_at=ago(40 * DAY))
     assert (forget(NOW), Silence.objects.count()) == (5, 0)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.fields import AlertRefused
 from consumers.alerts.silences import end, make
 from consumers.models import AlertRule, AuditEvent, Silence
 from tests.alert_rows import a_rule, a_silence
@@ -44,7 +44,7 @@ def test_it_begins_now_and_is_of_everything_where_that_is_said(ann: User) -> Non
 def test_nothing_named_is_not_everything(ann: User, nothing: dict[str, Any]) -> None:
     with pytest.raises(AlertRefused) as refusal:
         make({"reason": "the database moves", "ends_at": IN_AN_HOUR} | nothing, ann, NOW)
-    assert refusal.value.errors["everything"].startswith("Nothing is named, so it would silence everything")
+    assert refusal.value.errors["everything"].startswith("Without a selection, the silence covers the whole site")
     assert not Silence.objects.exists()
 
 
@@ -92,8 +92,8 @@ def test_reason_and_end_are_both_wanted(ann: User, fields: dict[str, Any]) -> No
     with pytest.raises(AlertRefused) as refusal:
         make(fields, ann, NOW)
     assert refusal.value.errors == {
-        "reason": "Say why nobody is to be told.",
-        "ends_at": "Say until when: a silence has an end.",
+        "reason": "Enter the reason for the silence.",
+        "ends_at": "Enter an end: every silence has one.",
     }
 
 
@@ -108,7 +108,7 @@ def test_it_is_ended_early_and_says_by_whom(ann: User, starts_at: Any) -> None:
 @pytest.mark.parametrize(("ends_at", "said"), [(ago(60), "02:59"), (NOW, "03:00")])
 def test_what_is_over_is_not_ended_again(ann: User, ends_at: Any, said: str) -> None:
     silence = a_silence(ends_at=ends_at)
-    with pytest.raises(AlertRefused, match=f"It is over since 2026-03-14 {said} UTC"):
+    with pytest.raises(AlertRefused, match=f"The silence ended at 2026-03-14 {said} UTC"):
         end(silence, ann, NOW)
 
 
@@ -124,5 +124,5 @@ def test_one_that_went_with_its_rule_meanwhile_is_not_ended(ann: User) -> None:
     a_silence()
     silence = a_silence(rule=a_rule())
     AlertRule.objects.all().delete()
-    with pytest.raises(AlertRefused, match="It went with its rule"):
+    with pytest.raises(AlertRefused, match="The silence no longer exists"):
         end(silence, ann, NOW)

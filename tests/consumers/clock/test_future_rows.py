@@ -7,7 +7,7 @@ import pytest
 from django.apps import apps
 from django.db.models import DateTimeField, Model
 
-from consumers.alerts.evaluation.machine import Look, Waits, step
+from consumers.alerts.evaluation.machine import CourseTimes, Observation, step
 from consumers.alerts.evaluation.rows import course_of
 from consumers.clock.future_rows import ACTS, put_right
 from consumers.jobs.hold import left_behind, stale_after
@@ -53,7 +53,7 @@ def test_an_incident_that_began_in_times_to_come_fires_when_it_has_lasted_from_n
     an_incident(a_rule(), a_group(a_cluster()), status="pending", started_at=NOW + HOUR, fired_at=None)
     put_right(NOW)
     course = course_of(Incident.objects.get())
-    after = step(course, Look.HOLDS, Waits(300, 300), NOW + timedelta(seconds=300))
+    after = step(course, Observation.HOLDS, CourseTimes(300, 300), NOW + timedelta(seconds=300))
     assert [event.value for event in after.events] == ["firing"]
 
 

@@ -6,11 +6,9 @@ import pytest
 from django.test import Client
 
 from consumers.clock.status import clock_status, expiry_hold, hold_words
-from consumers.clusters.pipeline_status import late_evaluation
+from consumers.clusters.queries import late_evaluation
 from consumers.models import ClockChange, PipelineRun
-from consumers.queries.brokers import broker_ages
-from consumers.queries.evaluation import evaluated
-from consumers.queries.limits import Freshness, limits
+from consumers.queries.limits import Freshness, broker_ages, evaluated, limits
 from dashboard.health.readiness import readiness
 from dashboard.metrics.families import clock_families
 from tests.alert_rows import an_evaluation

@@ -8,8 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from consumers.clusters.queries import COUNTED_WITH_MASTER, NOT_ITS_TURN, cluster_list
 from consumers.models import Cluster
-from consumers.queries.brokers import broker_ages
-from consumers.queries.limits import Freshness, missed
+from consumers.queries.limits import Freshness, broker_ages, missed
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
 
@@ -126,7 +125,7 @@ def test_it_says_why_no_broker_is_known():
 def test_it_says_why_it_does_not_know_since_when_it_is_silent():
     a_broker(a_cluster(), last_read_at=None)
     [row] = cluster_list(NOW)
-    assert (row.since, row.unknown) == (None, {"since": "broker-a has not been read yet"})
+    assert (row.since, row.unknown) == (None, {"since": "broker-a has not been scraped yet"})
 
 
 @pytest.mark.django_db

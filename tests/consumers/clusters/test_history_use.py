@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from consumers.clusters.history_use import DOES_NOT_GROW, NO_FREE, NOT_MEASURED, TableUse, history_use, history_uses
-from consumers.lake.disk import MIB
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake
+from consumers.lake.store import MIB, Lake
 from consumers.models import HistorySize
 from consumers.pipeline.upkeep import measure_history
 from tests.world import NOW, ago

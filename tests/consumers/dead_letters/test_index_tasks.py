@@ -6,8 +6,8 @@ import pytest
 import time_machine
 from redis import Redis
 
-from consumers.dead_letters.index.look import AskedLook, asked_look, put_done
-from consumers.dead_letters.tasks import ask_for_dead_letters, look_into_dead_letters
+from consumers.dead_letters.index import RequestedPass, put_done, requested_pass
+from consumers.dead_letters.tasks import ask_for_dead_letters, index_dead_letters
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.wires import close_wires
 from consumers.models import ConsumerGroup, DeadLetter
@@ -39,21 +39,21 @@ def test_groups_of_every_cluster_are_looked_into(billing: ConsumerGroup, broker:
     other = a_cluster("other")
     a_broker(other, address=broker.address)
     a_total(a_group(other, "billing"), 0, dlq_messages=1)
-    look_into_dead_letters()
+    index_dead_letters()
     assert set(DeadLetter.objects.values_list("group__cluster__name", flat=True)) == {"prod", "other"}
 
 
 @pytest.mark.usefixtures("redis")
 def test_a_cluster_that_somebody_looks_into_is_left_to_them(billing: ConsumerGroup, broker: DeadLetterBroker) -> None:
     with lock("dead letters:prod", 10):
-        look_into_dead_letters()
+        index_dead_letters()
     assert broker.asked == []
 
 
 @pytest.mark.usefixtures("tasks_at_once")
 def test_who_asks_for_a_group_is_told_when_it_is_done(billing: ConsumerGroup) -> None:
     ask_for_dead_letters(billing, NOW)
-    assert asked_look(billing) == AskedLook(asked_at=NOW, done_at=NOW, failure=None)
+    assert requested_pass(billing) == RequestedPass(asked_at=NOW, done_at=NOW, failure=None)
     assert DeadLetter.objects.get().offset == 7
 
 
@@ -61,7 +61,7 @@ def test_who_asks_for_a_group_is_told_when_it_is_done(billing: ConsumerGroup) ->
 @pytest.mark.parametrize(("seconds", "is_late"), [(10, False), (11, True)])
 def test_without_a_worker_it_is_late_after_some_seconds(billing: ConsumerGroup, seconds: float, is_late: bool) -> None:
     ask_for_dead_letters(billing, ago(seconds))
-    asked = asked_look(billing)
+    asked = requested_pass(billing)
     assert asked is not None
     assert (asked.done_at, asked.is_late(NOW)) == (None, is_late)
 
@@ -69,7 +69,7 @@ def test_without_a_worker_it_is_late_after_some_seconds(billing: ConsumerGroup, 
 @pytest.mark.usefixtures("redis")
 def test_nothing_is_noted_where_nobody_asked(billing: ConsumerGroup) -> None:
     put_done(billing, None, NOW)
-    assert asked_look(billing) is None
+    assert requested_pass(billing) is None
 
 
 def test_a_question_is_forgotten_after_some_minutes(billing: ConsumerGroup, redis: Redis) -> None:

@@ -20,7 +20,7 @@ def billing(db: None) -> ConsumerGroup:
     return a_resendable_group()
 
 
-def wish(*offsets: int, **fields: Any) -> dict[str, Any]:
+def requested(*offsets: int, **fields: Any) -> dict[str, Any]:
     messages = [{"broker": "broker-a", "queue_id": 0, "offset": offset} for offset in offsets]
     return {"messages": messages, "destination": "group", "reason": "mended"} | fields
 
@@ -31,13 +31,13 @@ def post(client: Client, path: str, body: Any = None) -> Any:
 
 def planned(client: Client, billing: ConsumerGroup, offset: int = 3) -> str:
     a_letter(billing, offset)
-    return str(post(client, LIST, wish(offset)).json()["id"])
+    return str(post(client, LIST, requested(offset)).json()["id"])
 
 
 def test_a_plan_says_what_would_be_sent_and_to_whom(operator_api: Client, billing: ConsumerGroup) -> None:
     a_letter(billing, 3)
     a_client(billing, orderly=None)
-    answer = post(operator_api, LIST, wish(3, rate_per_second=20))
+    answer = post(operator_api, LIST, requested(3, rate_per_second=20))
     assert answer.status_code == 201
     said = answer.json()
     assert (said["status"], said["outcomes"], said["by"]) == ("planned", {"planned": 1}, "alice")
@@ -65,19 +65,19 @@ def test_all_are_chosen_where_that_is_said(operator_api: Client, billing: Consum
     ("body", "status", "words"),
     [
         ({}, 400, "required"),
-        (wish(3) | {"filter": {}}, 400, "exactly one of"),
-        (wish(3) | {"all": True}, 400, "exactly one of"),
-        (wish(), 400, "No message is selected"),
+        (requested(3) | {"filter": {}}, 400, "exactly one of"),
+        (requested(3) | {"all": True}, 400, "exactly one of"),
+        (requested(), 400, "No message is selected"),
         ({"messages": None, "destination": "group", "reason": "x"}, 400, "null"),
         ({"filter": {}, "destination": "group", "reason": "x"}, 400, "An empty filter selects nothing"),
         ({"filter": None, "destination": "group", "reason": "x"}, 400, "null"),
         ({"all": False, "destination": "group", "reason": "x"}, 400, "Use true"),
         ({"destination": "group", "reason": "x"}, 400, "exactly one of"),
-        (wish(3, destination="nowhere"), 400, "not a valid choice"),
-        (wish(3, reason=" "), 400, "blank"),
-        (wish(3, rate_per_second=1000), 400, "500"),
+        (requested(3, destination="nowhere"), 400, "not a valid choice"),
+        (requested(3, reason=" "), 400, "blank"),
+        (requested(3, rate_per_second=1000), 400, "500"),
         ({"filter": {"colour": "red"}, "destination": "group", "reason": "x"}, 400, "Unknown filter"),
-        (wish(3, 99), 409, "broker-a/0/99"),
+        (requested(3, 99), 409, "broker-a/0/99"),
         ({"filter": {"tag": "none"}, "destination": "group", "reason": "x"}, 409, "No message is chosen"),
     ],
 )
@@ -92,7 +92,7 @@ def test_a_plan_that_makes_no_sense_is_refused(
 
 
 def test_a_plan_for_a_group_that_is_not_there_is_not_found(operator_api: Client) -> None:
-    assert post(operator_api, LIST.replace("billing", "none"), wish(1)).status_code == 404
+    assert post(operator_api, LIST.replace("billing", "none"), requested(1)).status_code == 404
 
 
 def test_a_started_one_is_left_to_the_workers(operator_api: Client, billing: ConsumerGroup) -> None:
@@ -111,7 +111,7 @@ def test_the_wrong_name_starts_nothing(operator_api: Client, billing: ConsumerGr
 def test_a_second_plan_leaves_out_what_the_first_has_sent(operator_api: Client, billing: ConsumerGroup) -> None:
     letter = a_letter(billing, 3)
     an_item(a_resend(billing), letter, at=ago(60))
-    said = post(operator_api, LIST, wish(3)).json()
+    said = post(operator_api, LIST, requested(3)).json()
     assert said["outcomes"] == {"skipped": 1}
     answer = post(operator_api, f"/api/v1/resends/{said['id']}/start/", {"confirm": "billing"})
     assert answer.status_code == 409
@@ -151,7 +151,7 @@ def test_a_viewer_may_look_and_nothing_more(api: Client, billing: ConsumerGroup)
     resend = a_resend(billing, status=ResendStatus.PLANNED)
     paths = [f"/api/v1/resends/{resend.pk}/", f"/api/v1/resends/{resend.pk}/messages/", LIST]
     assert [api.get(path).status_code for path in paths] == [200, 200, 200]
-    acts = [(LIST, wish(1)), *((f"/api/v1/resends/{resend.pk}/{act}/", None) for act in ("start", "cancel"))]
+    acts = [(LIST, requested(1)), *((f"/api/v1/resends/{resend.pk}/{act}/", None) for act in ("start", "cancel"))]
     answers = [post(api, path, body) for path, body in acts]
     assert [answer.status_code for answer in answers] == [403, 403, 403]
     assert "operator and admin" in answers[0].json()["detail"]

@@ -14,8 +14,8 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.delays.answers import DelayLimits
-from consumers.polling.heads.look_up import HeadLimits
-from consumers.polling.members.turn import Budget
+from consumers.polling.delays.look_up import HeadLimits
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
@@ -144,7 +144,7 @@ def compare_reasons(watched: Watched, until: datetime) -> None:
     assert not_holding(watched.retries(DISCARDS, until))["retries are kept"] == "critical"
     assert not_holding(watched.retries(CLOSED, until))["some broker takes retries"] == "critical"
     # What fails on the spot needs no broker to take it.
-    assert set(not_holding(watched.retries(ORDER, until)).values()) <= {"warning", "note"}
+    assert set(not_holding(watched.retries(ORDER, until)).values()) <= {"warning", "info"}
 
 
 def test_what_is_told_of_failing_consumers_is_what_they_did(

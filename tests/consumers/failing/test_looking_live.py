@@ -9,11 +9,11 @@ from django.test import Client
 from django.utils import timezone
 
 from consumers import urls as api_urls
-from consumers.dead_letters.index.look import LookRules, look_into
+from consumers.dead_letters.index import IndexLimits, index_groups
 from consumers.lake.store import Lake
 from consumers.models import Cluster, DeadLetter
 from consumers.polling.delays.answers import DelayLimits
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
@@ -87,7 +87,7 @@ def test_looking_changes_nothing_on_the_broker(
     wait_until_delivered(java_admin)
     before, (stored, _) = state(java_admin), counters(java_admin)
     poller.poll(timezone.now())
-    look_into(poller.cluster, None, LookRules.of_site(), timezone.now())
+    index_groups(poller.cluster, None, IndexLimits.of_site(), timezone.now())
     looked = look_everywhere(client)
     assert DeadLetter.objects.filter(group__name=GROUP).count() == LETTERS
     for part in ("/retries/", "/dlq/", "/dlq/export/", f"/dlq/{BROKER}/0/5/"):

@@ -65,20 +65,20 @@ def strategy() -> Script:
         8,
         members(group, 1, 2),
         (odd,),
-        frozenset({"strategies"}),
+        frozenset({"strategies_differ"}),
     )
 
 
 def subscription() -> Script:
     group = "fleet-tags"
     odd = joins(group, 3, total=3, tags="Blue")
-    return Script(group, 8, members(group, 1, 2, tags="Red"), (odd,), frozenset({"subscriptions"}))
+    return Script(group, 8, members(group, 1, 2, tags="Red"), (odd,), frozenset({"subscriptions_differ"}))
 
 
 def order() -> Script:
     group = "fleet-order"
     odd = joins(group, 3, total=3, orderly=True)
-    return Script(group, 8, members(group, 1, 2), (odd,), frozenset({"orderly and concurrent"}))
+    return Script(group, 8, members(group, 1, 2), (odd,), frozenset({"orderly_and_concurrent"}))
 
 
 def twins() -> Script:
@@ -86,12 +86,12 @@ def twins() -> Script:
     group = "fleet-twins"
     again = member(group, 1)
     change = Change("a second process takes its id", lambda crew: crew.twin.start(again), JOINED, 1, shares_all=False)
-    return Script(group, 4, members(group, 1), (change,), frozenset({"duplicate ids"}))
+    return Script(group, 4, members(group, 1), (change,), frozenset({"duplicate_client_ids"}))
 
 
 def crowd() -> Script:
     group = "fleet-crowd"
-    return Script(group, 2, members(group, 1, 2), (joins(group, 3, total=3),), frozenset({"idle"}))
+    return Script(group, 2, members(group, 1, 2), (joins(group, 3, total=3),), frozenset({"idle_members"}))
 
 
 def quiet() -> Script:

@@ -9,14 +9,14 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, Rebalance
-from consumers.ownership.finding import Kind
 from consumers.ownership.findings import findings
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
+from consumers.vocabulary.findings import FindingCode
 from tests.consumers.fleet.changes import Crew
 from tests.consumers.fleet.live_fleet import POLL_SECONDS, LiveFleet
 from tests.consumers.fleet.score import said, score_events, score_findings
@@ -69,7 +69,7 @@ def test_every_change_is_told_once_and_nothing_else_is(crew, poller, spark, sett
     events = score_events(fleet.made, list(rows))
     # That a group is still settling is no finding of something wrong.
     kinds = {
-        group.name: {one.kind for one in findings(group, now=fleet.readings[-1]) if one.kind != Kind.SETTLING}
+        group.name: {one.code for one in findings(group, now=fleet.readings[-1]) if one.code != FindingCode.SETTLING}
         for group in ConsumerGroup.objects.filter(name__in=groups)
     }
     found = score_findings({script.group: set(script.findings) for script in SCRIPTS}, kinds)

@@ -4,7 +4,7 @@ import pytest
 
 from consumers.groups.detail import group_detail
 from consumers.models import Client, ConsumerGroup, QueueSample
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.world import (
     NOW,
     a_broker,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.groups.queue_list import queue_list
+from consumers.groups.detail import queue_list
 from consumers.models import QueueSample, TimeLagKind
 from tests.world import (
     NOW,

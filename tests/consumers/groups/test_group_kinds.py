@@ -4,9 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.groups.detail import group_detail
+from consumers.groups.detail import group_detail, queue_list
 from consumers.groups.listing import group_list, kind_counts, state_counts
-from consumers.groups.queue_list import queue_list
 from consumers.groups.rows import GroupFilters, ListKind
 from consumers.models import State, TopicKind
 from consumers.overview.queries import overview
@@ -150,7 +149,7 @@ def test_expired_messages_are_a_number_or_have_a_reason(cluster, expired, reason
 def test_queues_of_a_group_that_keeps_its_progress_elsewhere_have_no_lag(cluster):
     group = a_whole_group(cluster, "billing", outside_store="com.acme.RedisOffsetStore")
     [row] = queue_list("prod", group.name, now=NOW)
-    reason = "com.acme.RedisOffsetStore keeps its progress, not the brokers"
+    reason = "com.acme.RedisOffsetStore stores its offsets, not the brokers"
     numbers = (row.lag_messages, row.time_lag_seconds, row.in_flight, row.ready, row.expired_messages)
     assert numbers == (None,) * 5
     assert (row.unknown_reason, row.unknown["time_lag_seconds"], row.unknown["expired_messages"]) == (reason,) * 3

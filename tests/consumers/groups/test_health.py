@@ -14,7 +14,7 @@ from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_tot
 
 pytestmark = pytest.mark.django_db
 DEAD = {"code": "dlq_inflow", "level": "warning", "parameters": {"day_messages": 300, "per_minute": 5.0}}
-TWICE = {"code": "ownership", "level": "critical", "parameters": {"kind": "doubly owned", "queues": 2}}
+TWICE = {"code": "ownership", "level": "critical", "parameters": {"finding": "doubly_owned", "queues": 2}}
 NO_DLQ = {"code": "dlq_unknown", "level": "unknown", "parameters": {}}
 FOUND = {"critical": TWICE, "warning": DEAD, "unknown": NO_DLQ}
 

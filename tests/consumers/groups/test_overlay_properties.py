@@ -1,15 +1,16 @@
 """The overlay, over every mixture of fresh, late, failing and silent: lists in SQL agree with queues in Python."""
 
 import pytest
+from django.db.models import F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from consumers.groups.listing import group_list, state_counts
-from consumers.groups.overlay import RANKS, UNKNOWN_RANK
-from consumers.groups.queue_list import group_queues
+from consumers.groups.detail import group_queues
+from consumers.groups.listing import STORED, group_list, state_counts
+from consumers.groups.overlay import RANKS, UNKNOWN_RANK, Overlay
 from consumers.groups.rows import GroupFilters
-from consumers.models import Cluster, State
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.models import Cluster, GroupState, GroupTotal, State
+from consumers.vocabulary.states import UnknownReason
 from tests.world import (
     NOW,
     a_broker,
@@ -145,6 +146,20 @@ def test_filters_and_counts_agree_with_the_rows(brokers, groups):
             state
         )
     assert state_counts(GroupFilters(), NOW) == {state: shown.count(state) for state in State}
+
+
+@pytest.mark.django_db
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(brokers=st.tuples(BROKERS, BROKERS), groups=st.lists(GROUPS, min_size=1, max_size=4))
+def test_a_list_is_ordered_by_the_stored_values_that_its_rows_show(brokers, groups):
+    numbers = {"consume_rate": 1.5, "produce_rate": 2.5, "retry_share": 0.25, "dlq_day_messages": 3}
+    for group in build(brokers, groups):
+        GroupState.objects.filter(group=group).update(**numbers)
+        GroupTotal.objects.filter(group=group).update(never_committed_queues=1, dlq_messages=4, expired_messages=5)
+    rows = {row.id: row for row in group_list(GroupFilters(), now=NOW).rows}
+    for columns in Overlay.at(NOW).groups.values("pk", **{f"of_{name}": F(f"shown_{name}") for name in STORED}):
+        row = rows[columns["pk"]]
+        assert {name: columns[f"of_{name}"] for name in STORED} == {name: getattr(row, name) for name in STORED}
 
 
 def never_judged(waiting_since, *more):

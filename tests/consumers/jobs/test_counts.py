@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.jobs.counts import Counts
+from consumers.jobs.asking import Counts
 
 MINUTE = 1_800_000_000 // 60 * 60
 

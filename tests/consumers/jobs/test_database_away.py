@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
-from consumers.jobs.database_away import is_database_away
+from consumers.jobs.hold import is_database_away
 
 
 def caused(error: Exception, cause: BaseException | None) -> Exception:

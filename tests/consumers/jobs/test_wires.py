@@ -9,7 +9,7 @@ import pytest
 
 from consumers.jobs.wires import close_wires, connected
 from consumers.models import Cluster
-from consumers.polling.wire import WireClosed
+from consumers.polling.registration import WireClosed
 from tests.world import a_cluster
 
 pytestmark = pytest.mark.django_db

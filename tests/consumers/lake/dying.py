@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow.fs as pafs
 
-from consumers.lake.compaction import compact
+from consumers.lake.retention import compact
 from consumers.lake.store import Lake
 
 

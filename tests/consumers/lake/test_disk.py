@@ -2,8 +2,7 @@
 
 import pyarrow.fs as pafs
 
-from consumers.lake.disk import below_floor, free_mib
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, below_floor, free_mib
 
 
 def test_it_measures_before_the_lake_exists(tmp_path):

@@ -6,14 +6,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pytest
 
-from consumers.lake.compaction import compact
-from consumers.lake.future import FOLDER, set_future_aside
 from consumers.lake.knot_days import settle
-from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.reader import TIME_COLUMN, read
-from consumers.lake.retention import expire
+from consumers.lake.retention import FOLDER, compact, expire, set_future_aside
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, file_name, hour_folder
 
 NOW = datetime(2026, 3, 14, 12, 4, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from consumers.lake.compaction import compact
 from consumers.lake.reader import files, read
+from consumers.lake.retention import compact
 from consumers.lake.store import Lake
 from tests.pipeline_rows import at, put, rows
 

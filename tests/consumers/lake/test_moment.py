@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 import pytest
 from pyarrow.fs import LocalFileSystem
 
-from consumers.lake.compaction import compact
-from consumers.lake.moment import moment_files, read_moment
+from consumers.lake.reader import moment_files, read_moment
+from consumers.lake.retention import compact
 from consumers.lake.store import Lake
 from tests.pipeline_rows import at, put, rows
 

@@ -8,13 +8,11 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from consumers.lake import compaction, whole_hour
-from consumers.lake.one_group import read_group
-from consumers.lake.reader import files, read
-from consumers.lake.row_groups import row_groups
+from consumers.lake import retention, store
+from consumers.lake.one_group import read_group, row_groups
+from consumers.lake.reader import files, put_window, read
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
-from consumers.lake.windows import put_window
 from tests.pipeline_rows import PLACE, at
 
 COLUMNS = ("start", "topic", "queue_id", "lag_messages", "unknown_reason")
@@ -52,10 +50,10 @@ def expected(lake, group, until=7200):
 @pytest.mark.parametrize("group", [*GROUPS, "nobody", ""])
 @pytest.mark.parametrize("compacted", [False, True], ids=["in_parts", "compacted"])
 def test_it_gives_what_a_scan_of_everything_gives(lake, monkeypatch, group, compacted):
-    monkeypatch.setattr(whole_hour, "LEAST_ROWS_IN_GROUP", 2)
+    monkeypatch.setattr(store, "LEAST_ROWS_IN_GROUP", 2)
     before = expected(lake, group)
     if compacted:
-        compaction.compact(lake, at(2 * 3600 + 60), timedelta(0))
+        retention.compact(lake, at(2 * 3600 + 60), timedelta(0))
     assert rows(lake, group) == before == expected(lake, group)
     assert len(before) == (9 if group in GROUPS else 0)
 
@@ -73,7 +71,7 @@ def test_of_a_sorted_hour_only_the_row_groups_that_may_hold_it_are_chosen(tmp_pa
     many = [{**PLACE, "start": at(0), "group": f"group-{n:04d}", "queue_id": q} for n in range(400) for q in range(64)]
     lake = Lake.at(str(tmp_path))
     put_window(lake, "windows_600", "prod", at(0), pa.Table.from_pylist(many, WINDOWS))
-    compaction.compact(lake, at(7200), timedelta(0))
+    retention.compact(lake, at(7200), timedelta(0))
     (name,) = files(lake, "windows_600", "prod", at(0), at(600))
     metadata = pq.read_metadata(name)
     assert metadata.num_row_groups == 4
@@ -87,7 +85,7 @@ def test_an_hour_that_is_swapped_meanwhile_is_read_all_the_same(lake):
         def open_input_file(self, *args, **kwargs):
             if not Swapping.swapped:
                 Swapping.swapped = True
-                compaction.compact(lake, at(2 * 3600), timedelta(0))
+                retention.compact(lake, at(2 * 3600), timedelta(0))
             return super().open_input_file(*args, **kwargs)
 
     before = rows(lake, "billing")

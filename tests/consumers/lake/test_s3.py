@@ -14,18 +14,14 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from consumers.lake import compaction
-from consumers.lake.disk import below_floor, free_mib
-from consumers.lake.future import set_future_aside
+from consumers.lake import retention
 from consumers.lake.knot_days import day_start, settle
 from consumers.lake.one_group import read_group
-from consumers.lake.paths import hour_folder
 from consumers.lake.reader import dataset, files, folder_files, read, steadily
-from consumers.lake.retention import expire
+from consumers.lake.retention import expire, set_future_aside
 from consumers.lake.schemas import READINGS
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, below_floor, free_mib, hour_folder, merged_parts
 from consumers.lake.unreadable import files_put_aside, is_of_a_file
-from consumers.lake.whole_hour import merged_parts
 from tests.pipeline_rows import at, put, rows
 from tests.plugins.calling import PROJECT
 
@@ -123,7 +119,7 @@ def test_a_small_file_that_the_store_does_not_take_is_an_error(lake, s3):
 def test_a_part_that_goes_between_the_look_and_the_reading_is_looked_up_again(lake):
     def scan(names):
         if len(names) > 1:
-            compaction.compact(lake, at(7200), MARGIN)
+            retention.compact(lake, at(7200), MARGIN)
         return sorted(dataset(lake, "readings", names).to_table()["consumer_offset"].to_pylist())
 
     assert steadily(lake, lambda: folder_files(lake, FOLDER), scan) == [0, 1, 2, 3]
@@ -133,7 +129,7 @@ def test_a_part_that_goes_while_it_is_read_is_looked_up_again(lake):
     def scan(names):
         opened = [lake.filesystem.open_input_file(name) for name in names]
         if len(names) > 1:
-            compaction.compact(lake, at(7200), MARGIN)
+            retention.compact(lake, at(7200), MARGIN)
         found = pa.concat_tables([pq.read_table(file, schema=READINGS) for file in opened])
         return sorted(found["consumer_offset"].to_pylist())
 
@@ -141,7 +137,7 @@ def test_a_part_that_goes_while_it_is_read_is_looked_up_again(lake):
 
 
 def test_an_hour_that_is_replaced_while_it_is_read_is_read_anew(lake):
-    compaction.compact(lake, at(7200), MARGIN)
+    retention.compact(lake, at(7200), MARGIN)
     looks = []
 
     def scan(names):
@@ -170,7 +166,7 @@ def test_a_reader_in_a_loop_always_sees_every_row_once(lake):
     reader.start()
     try:
         for hour in range(hours):
-            compaction.compact(lake, at(3600 * (hour + 1)) + MARGIN, MARGIN)
+            retention.compact(lake, at(3600 * (hour + 1)) + MARGIN, MARGIN)
     finally:
         done.set()
         reader.join()
@@ -240,7 +236,7 @@ def test_what_the_store_says_is_not_of_a_file(lake):
 
 
 def test_late_parts_are_not_overlooked_because_the_store_did_not_answer(lake, s3, monkeypatch):
-    compaction.compact(lake, at(7200), MARGIN)
+    retention.compact(lake, at(7200), MARGIN)
     put(lake, "readings", rows([(7, 9)], start=3000))
 
     def silent(*_):
@@ -278,7 +274,7 @@ def test_a_group_is_read_out_of_parts_and_out_of_the_hour(lake):
         return sorted(table["consumer_offset"].to_pylist())
 
     assert found() == [0, 1, 2, 3]
-    compaction.compact(lake, at(7200), MARGIN)
+    retention.compact(lake, at(7200), MARGIN)
     assert found() == [0, 1, 2, 3]
 
 

@@ -3,8 +3,7 @@
 import pyarrow.fs as pafs
 import pytest
 
-from consumers.lake.s3 import LakeUrlRefused, is_gone, s3_filesystem
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, LakeUrlRefused, is_gone, s3_filesystem
 
 LIMITS = pafs.S3FileSystem(
     access_key="me",

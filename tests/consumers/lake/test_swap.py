@@ -6,7 +6,7 @@ from datetime import timedelta
 import pyarrow.fs as pafs
 import pytest
 
-from consumers.lake import compaction
+from consumers.lake import retention
 from consumers.lake.reader import LakeUnsteady, dataset, folder_files, read, steadily
 from consumers.lake.store import Lake
 from tests.pipeline_rows import at, put, rows
@@ -45,7 +45,7 @@ def test_a_reader_in_a_loop_always_sees_every_row_once(lake):
         reader.start()
     # Hour by hour, as a pipeline does that was away for half a day.
     for hour in range(HOURS):
-        compaction.compact(lake, at(3600 * (hour + 1)) + MARGIN, MARGIN)
+        retention.compact(lake, at(3600 * (hour + 1)) + MARGIN, MARGIN)
     done.set()
     for reader in readers:
         reader.join()
@@ -71,12 +71,12 @@ def watched(lake):
 
 
 def test_a_reader_that_has_looked_the_parts_up_before_the_swap_reads_the_hour(lake):
-    Between.then = lambda: compaction.compact(lake, at(7200), MARGIN)
+    Between.then = lambda: retention.compact(lake, at(7200), MARGIN)
     assert offsets(watched(lake)) == [0, 1, 2, 3]
 
 
 def test_parts_that_go_between_the_look_and_the_reading_are_looked_up_again(lake):
-    Between.then = lambda: setattr(Between, "then", lambda: compaction.compact(lake, at(7200), MARGIN))
+    Between.then = lambda: setattr(Between, "then", lambda: retention.compact(lake, at(7200), MARGIN))
     assert offsets(watched(lake)) == [0, 1, 2, 3]
 
 
@@ -89,7 +89,7 @@ def test_a_look_that_saw_half_the_parts_is_not_believed(lake):
             Half.looks += 1
             if Half.looks > 1:
                 return found
-            compaction.compact(lake, at(7200), MARGIN)
+            retention.compact(lake, at(7200), MARGIN)
             return found[2:]
 
     names = folder_files(Lake(Half(), lake.root, lake.url), FOLDER)
@@ -109,15 +109,15 @@ def test_files_that_never_stand_still_are_an_error_and_no_guess(lake):
 
 
 def test_a_late_part_that_is_taken_in_while_it_is_read_is_there_once(lake, monkeypatch):
-    compaction.compact(lake, at(7200), MARGIN)
+    retention.compact(lake, at(7200), MARGIN)
     put(lake, "readings", rows([(7, 9)], start=3000))
     # Killed before the parts are deleted.
     with monkeypatch.context() as patched:
-        patched.setattr(compaction, "delete_parts", lambda *_: None)
+        patched.setattr(retention, "delete_parts", lambda *_: None)
 
         def scan(names):
             if len(names) > 1:
-                compaction.compact(lake, at(7200), MARGIN)
+                retention.compact(lake, at(7200), MARGIN)
             return sorted(dataset(lake, "readings", names).to_table()["consumer_offset"].to_pylist())
 
         assert steadily(lake, lambda: folder_files(lake, FOLDER), scan) == [0, 1, 2, 3, 7]

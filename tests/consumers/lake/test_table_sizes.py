@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from consumers.lake.retention import table_sizes
 from consumers.lake.store import Lake
-from consumers.lake.table_sizes import table_sizes
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 

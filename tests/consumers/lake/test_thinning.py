@@ -5,8 +5,8 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
+from consumers.lake.knot_days import thin
 from consumers.lake.schemas import KNOTS
-from consumers.lake.thinning import thin
 from tests.pipeline_rows import PLACE, at
 
 MINUTE = timedelta(minutes=1)

@@ -5,11 +5,10 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from consumers.lake import compaction
-from consumers.lake.reader import files, read
+from consumers.lake import retention
+from consumers.lake.reader import files, put_window, read
 from consumers.lake.schemas import KNOTS, WINDOWS
 from consumers.lake.store import Lake
-from consumers.lake.windows import put_window
 from tests.pipeline_rows import PLACE, at
 
 
@@ -38,7 +37,7 @@ def test_the_same_window_again_replaces_its_file(lake):
 
 
 def test_it_is_replaced_inside_a_compacted_hour(lake):
-    compaction.compact(lake, at(7200), timedelta(0))
+    retention.compact(lake, at(7200), timedelta(0))
     put_window(lake, "windows_60", "prod", at(60), window(1, 7))
     assert lags(lake) == [5, 7]
     assert len(files(lake, "windows_60", "prod", at(0), at(60))) == 1
@@ -46,9 +45,9 @@ def test_it_is_replaced_inside_a_compacted_hour(lake):
 
 def test_parts_that_a_killed_compaction_left_are_known_after_a_window_was_replaced(lake):
     parts = files(lake, "windows_60", "prod", at(0), at(3600))
-    compaction.write_hour(lake, "windows_60", "windows_60/cluster=prod/date=2026-03-01/hour=02", parts)
+    retention.write_hour(lake, "windows_60", "windows_60/cluster=prod/date=2026-03-01/hour=02", parts)
     put_window(lake, "windows_60", "prod", at(60), window(1, 7))
-    assert compaction.compact(lake, at(7200), timedelta(0)) == 1
+    assert retention.compact(lake, at(7200), timedelta(0)) == 1
     assert lags(lake) == [5, 7]
 
 

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from consumers.models import Cluster
 from consumers.polling.registration import access_of
+from consumers.rocketmq.wire.codes import Credentials
 from consumers.rocketmq.wire.connection import TlsOptions
-from consumers.rocketmq.wire.values import Credentials
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +73,8 @@ def test_a_secret_may_be_replaced_alone(monkeypatch):
         (["--offset-files", "/etc/offsets.json"], "--offset-files: .* is outside of the folders"),
         (["--offset-files", "/data/../etc/offsets.json"], "--offset-files: .* is outside of the folders"),
         (["--offset-files", "/*/offsets.json"], "--offset-files: .* is outside of the folders"),
+        (["--client-logs", "relative.log"], "--client-logs: .*absolute"),
+        (["--broker-logs", "Mars/Olympus=/logs/broker.log"], "--broker-logs: .*no time zone"),
         (["--tls-ca", "ca.pem"], "--tls-ca: Name the file from '/'"),
         (["--tls-key", "/key.pem"], "--tls-key: .*certificate"),
         (["--tls-any-host"], "--tls-any-host: It needs authorities of your own"),
@@ -122,14 +124,25 @@ def test_what_is_not_named_stays():
         ("tls-ca", "tls", {"ca": None, "certificate": "/c.pem", "key": "/k.pem", "verify": True}),
         ("tls-certificate", "tls", {"ca": "/ca.pem", "certificate": None, "key": None, "verify": True}),
         ("offset-files", "offset_files", ""),
+        ("client-logs", "client_logs", ""),
+        ("broker-logs", "broker_logs", ""),
         ("proxy", "proxy", ""),
     ],
 )
 def test_an_option_is_taken_back(option, field, left):
     add("--access-key", "monitor", "--secret-key-env", "MONITOR_SECRET", "--offset-files", "/data/offsets.json")
     add("--tls-ca", "/ca.pem", "--tls-certificate", "/c.pem", "--tls-key", "/k.pem", "--proxy", "10.0.0.7:8080")
+    add("--client-logs", "/logs/rocketmq_client.log", "--broker-logs", "UTC=/logs/broker.log")
     add("--without", option)
     assert getattr(stored(), field) == left
+
+
+def test_logs_are_shown_with_their_zones():
+    add("--client-logs", " /logs/*/rocketmq_client.log ; Asia/Shanghai=/old/*.log", "--broker-logs", "/b/broker.log")
+    assert cluster("list") == (
+        "prod\t10.0.0.1:9876\tclient logs /logs/*/rocketmq_client.log;Asia/Shanghai=/old/*.log, "
+        "broker logs /b/broker.log\n"
+    )
 
 
 def test_host_names_are_verified_again():

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from consumers.clock.machine import this_machine
+from consumers.clock.watch import this_machine
 from consumers.models import Cluster, MachineClock, Reading
 
 pytestmark = pytest.mark.django_db

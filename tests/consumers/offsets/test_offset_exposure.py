@@ -133,7 +133,7 @@ def test_a_group_with_a_store_of_its_own_goes_on_from_nothing_that_is_seen_here(
     queue = a_queue(group.cluster)
     a_snapshot(group, queue, 100, 150)
     an_owner(group, queue, (112, 139, 23))
-    row, why = the_row(group), "OffsetsInRedis keeps its progress, not the brokers"
+    row, why = the_row(group), "OffsetsInRedis stores its offsets, not the brokers"
     assert (ends(row), row.would_start_at) == ((None, None, None), None)
     assert {row.unknown["exposure.low"], row.unknown["would_start_at"]} == {why}
     [memory] = row.of_kind("broker_memory")

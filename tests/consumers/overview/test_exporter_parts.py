@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import Cluster, ConsumerGroup
 from consumers.overview.exporter import broker_ends, topic_parts
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.world import a_cluster, a_group, a_queue, a_snapshot
 
 pytestmark = pytest.mark.django_db

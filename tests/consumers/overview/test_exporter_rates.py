@@ -8,8 +8,7 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.models import Cluster, Reading
 from consumers.overview.exporter import Moved, moved
-from consumers.polling.record.history import write_history
-from consumers.polling.record.tables.columns import reading_rows
+from consumers.polling.record.history import reading_rows, write_history
 from consumers.queries.limits import limits
 from tests.readings import T0, at, broker, reading, row
 

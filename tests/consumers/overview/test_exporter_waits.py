@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from consumers.groups.detail import queue_list
 from consumers.groups.gauges import group_gauges
 from consumers.groups.overlay import Overlay
-from consumers.groups.queue_list import queue_list
 from consumers.models import ConsumerGroup, GroupState, QueueSample, QueueState
 from consumers.overview.exporter import exporter_groups, part_waits, topic_parts
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.world import (
     NOW,
     a_broker,

@@ -6,7 +6,7 @@ from django.test import Client
 
 from consumers.models import ConsumerGroup, GroupBroker
 from consumers.overview.queries import overview
-from consumers.retries.checks.condition_rows import Severity
+from consumers.vocabulary.findings import FindingSeverity
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ def test_a_closed_broker_has_a_row_also_where_another_one_takes_what_fails():
     said = {"configured": True, "retry_permissions": {"%RETRY%group-0": 6}, "changed_at": ago(3600)}
     GroupBroker.objects.create(group=group, broker="broker-b", **said)
     [row] = overview(since=ago(3600), until=NOW, now=NOW).failing
-    assert (row.broker, row.severity) == ("broker-a", Severity.NOTE)
+    assert (row.broker, row.severity) == ("broker-a", FindingSeverity.INFO)
 
 
 def test_a_group_whose_failed_messages_are_discarded_has_a_row():

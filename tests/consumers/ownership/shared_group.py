@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from consumers.models import Assignment, Client, ConsumerGroup, Queue
-from consumers.ownership.finding import Kind, OwnershipFinding
 from consumers.ownership.findings import findings
-from consumers.ownership.shares.group_shares import expected_owners
-from consumers.rocketmq.allocation.strategies import QueueKey
+from consumers.ownership.group_shares import expected_owners
+from consumers.queries.findings import DetectedFinding
+from consumers.rocketmq.allocation import QueueKey
+from consumers.vocabulary.findings import FindingCode
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, ago
 
 AVERAGELY, RING = "AllocateMessageQueueAveragely", "AllocateMessageQueueConsistentHash"
@@ -62,13 +63,13 @@ def own_all(group: ConsumerGroup, queues: list[Queue], **fields: Any) -> None:
             holds(group, client_id, [queue], **fields)
 
 
-def found(group: ConsumerGroup) -> dict[Kind, OwnershipFinding]:
-    """The findings by their kind, of which there is one each."""
+def found(group: ConsumerGroup) -> dict[FindingCode, DetectedFinding]:
+    """The findings by their code, of which there is one each."""
     group.refresh_from_db()
     everything = findings(group, NOW)
-    by_kind = {finding.kind: finding for finding in everything}
-    assert len(by_kind) == len(everything)
-    return by_kind
+    by_code = {finding.code: finding for finding in everything}
+    assert len(by_code) == len(everything)
+    return by_code
 
 
 def numbers(queues: Sequence[QueueKey]) -> str:

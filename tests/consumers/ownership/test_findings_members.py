@@ -3,9 +3,9 @@
 import pytest
 
 from consumers.models import Queue
-from consumers.ownership.finding import Kind, Level
 from consumers.ownership.findings import ownership_check
-from consumers.ownership.shares.group_shares import expected_owners
+from consumers.ownership.group_shares import expected_owners
+from consumers.vocabulary.findings import FindingCode, FindingSeverity
 from tests.consumers.ownership.shared_group import (
     AVERAGELY,
     BROKERS,
@@ -37,9 +37,9 @@ def queues(group):
 def test_two_processes_with_one_id_are_one_finding_with_what_they_lead_to(group, queues):
     a_member(group, "c1", connections=TWICE, duplicated_since=ago(300))
     own_all(group, queues)
-    duplicate = found(group)[Kind.DUPLICATE_IDS]
-    assert list(found(group)) == [Kind.DUPLICATE_IDS]
-    assert duplicate.level == Level.PROBLEM
+    duplicate = found(group)[FindingCode.DUPLICATE_CLIENT_IDS]
+    assert list(found(group)) == [FindingCode.DUPLICATE_CLIENT_IDS]
+    assert duplicate.severity == FindingSeverity.CRITICAL
     assert numbers(duplicate.doubly_owned) == "a0 a1 a2 a3"
     assert numbers(duplicate.unowned) == "b0 b1 b2 b3"
     assert "c1 is connected to broker-a from 10.0.0.1:1, 10.0.0.2:1" in duplicate.sentence
@@ -50,13 +50,13 @@ def test_two_processes_with_one_id_are_one_finding_with_what_they_lead_to(group,
 def test_a_second_connection_may_be_what_is_left_of_the_first_for_two_minutes(group, queues):
     a_member(group, "c1", connections=TWICE, duplicated_since=ago(100))
     own_all(group, queues)
-    assert "Or one reconnected" in found(group)[Kind.DUPLICATE_IDS].sentence
+    assert "Or one reconnected" in found(group)[FindingCode.DUPLICATE_CLIENT_IDS].sentence
 
 
 def test_a_second_connection_that_one_reading_saw_is_no_finding(group, queues):
     a_member(group, "c1", connections=TWICE, duplicated_since=ago(20), last_seen=ago(20))
     type(group).objects.update(members_changed_at=ago(20), settled_at=None)
-    assert list(found(group)) == [Kind.SETTLING]
+    assert list(found(group)) == [FindingCode.SETTLING]
 
 
 def one_sided(group, listed_since):
@@ -68,20 +68,20 @@ def test_brokers_that_list_different_members_are_one_finding_with_what_they_lead
     one_sided(group, ago(300))
     holds(group, "c1", queues[:6])
     holds(group, "c2", queues[4:6])
-    differ = found(group)[Kind.BROKERS_DIFFER]
-    assert list(found(group)) == [Kind.BROKERS_DIFFER]
-    assert differ.facts == {"missing": {"broker-b": ["c2"]}, "topics": ["Orders"]}
+    differ = found(group)[FindingCode.BROKERS_DIFFER]
+    assert list(found(group)) == [FindingCode.BROKERS_DIFFER]
+    assert differ.params == {"missing": {"broker-b": ["c2"]}, "topics": ["Orders"]}
     assert "broker-b lacks c2" in differ.sentence
     assert numbers(differ.doubly_owned) == "b0 b1"
     assert numbers(differ.unowned) == "b2 b3"
     assert differ.since == ago(300)
-    assert differ.log_line.text == "[BUG] ConsumerGroup: billing The consumerId: "
+    assert differ.log.text == "[BUG] ConsumerGroup: billing The consumerId: "
 
 
 def test_a_member_has_a_heartbeat_to_register_everywhere(group, queues):
     one_sided(group, ago(25))
     holds(group, "c1", queues)
-    assert Kind.BROKERS_DIFFER not in found(group)
+    assert FindingCode.BROKERS_DIFFER not in found(group)
 
 
 def test_members_have_the_time_to_learn_of_a_broker(group, queues):
@@ -102,7 +102,9 @@ def test_a_member_that_does_not_answer_for_two_minutes_is_silent(group, queues):
     a_member(group, "c1")
     own_all(group, queues)
     group.clients.update(running_info_at=ago(150), running_info_error="timed out")
-    assert found(group)[Kind.SILENT].sentence == "c1 has not reported its queues for 2 min 30 s: timed out"
+    assert (
+        found(group)[FindingCode.SILENT_MEMBER].sentence == "c1 has not reported its queues for 2 min 30 s: timed out"
+    )
     group.clients.update(running_info_at=ago(100))
     assert found(group) == {}
 
@@ -112,10 +114,10 @@ def test_members_beyond_the_number_of_queues_are_one_finding(group):
     for number in range(4):
         a_member(group, f"c{number}")
     own_all(group, queues)
-    idle = found(group)[Kind.IDLE]
-    assert list(found(group)) == [Kind.IDLE]
-    assert idle.sentence == "2 of 4 members own no queue: c2, c3. Orders has 2 queues."
-    assert idle.level == Level.WARNING
+    idle = found(group)[FindingCode.IDLE_MEMBERS]
+    assert list(found(group)) == [FindingCode.IDLE_MEMBERS]
+    assert idle.sentence == "Without a queue: c2, c3 (2 of 4 members). Orders has 2 queues."
+    assert idle.severity == FindingSeverity.WARNING
 
 
 def test_a_topic_with_too_few_queues_is_noted_where_everyone_owns_another(group, queues):
@@ -123,8 +125,8 @@ def test_a_topic_with_too_few_queues_is_noted_where_everyone_owns_another(group,
     for number in range(4):
         a_member(group, f"c{number}", ("Orders", "Payments"))
     own_all(group, queues + few)
-    assert list(found(group)) == [Kind.TOO_FEW_QUEUES]
-    assert found(group)[Kind.TOO_FEW_QUEUES].facts == {"topic": "Payments", "queues": 2, "members": 4}
+    assert list(found(group)) == [FindingCode.TOO_FEW_QUEUES]
+    assert found(group)[FindingCode.TOO_FEW_QUEUES].params == {"topic": "Payments", "queues": 2, "members": 4}
 
 
 @pytest.mark.parametrize(
@@ -147,8 +149,8 @@ def test_groups_without_owners_have_nothing_to_find(group, queues, fields, why):
 def test_in_broadcasting_two_processes_with_one_id_are_a_warning(group, queues):
     a_member(group, "c1", connections=TWICE, duplicated_since=ago(300))
     type(group).objects.update(message_model="BROADCASTING")
-    assert found(group)[Kind.DUPLICATE_IDS].level == Level.WARNING
-    assert "the same file of offsets" in found(group)[Kind.DUPLICATE_IDS].sentence
+    assert found(group)[FindingCode.DUPLICATE_CLIENT_IDS].severity == FindingSeverity.WARNING
+    assert "the same file of offsets" in found(group)[FindingCode.DUPLICATE_CLIENT_IDS].sentence
 
 
 def test_a_group_without_members_has_nothing_to_find(group, queues):
@@ -192,7 +194,11 @@ def test_the_check_counts_the_queues_that_are_not_as_expected(group, queues):
 def test_the_worst_comes_first(group, queues):
     a_member(group, "c1", strategy="com.acme.A", settings={"maxReconsumeTimes": "3"})
     a_member(group, "c2", orderly=True, settings={"maxReconsumeTimes": "16"})
-    assert list(found(group)) == [Kind.STRATEGIES, Kind.ORDERLY_AND_CONCURRENT, Kind.SETTINGS]
+    assert list(found(group)) == [
+        FindingCode.STRATEGIES_DIFFER,
+        FindingCode.ORDERLY_AND_CONCURRENT,
+        FindingCode.SETTINGS_DIFFER,
+    ]
 
 
 def test_it_asks_few_questions_however_much_is_wrong(group, django_assert_max_num_queries):

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from django.conf import settings as site
 
+from consumers.lake.reader import put_window
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
-from consumers.lake.windows import put_window
 from consumers.ownership.members import group_rates
 from tests.world import NOW, a_cluster, a_group
 
@@ -104,7 +104,7 @@ def test_windows_that_are_too_old_tell_nothing_of_the_present(group):
     ("fields", "reason"),
     [
         ({"message_model": "BROADCASTING"}, "broadcasting: each member stores its own offsets"),
-        ({"outside_store": "com.example.Store"}, "com.example.Store keeps its progress, not the brokers"),
+        ({"outside_store": "com.example.Store"}, "com.example.Store stores its offsets, not the brokers"),
     ],
 )
 def test_what_brokers_do_not_know_has_no_rate(group, fields, reason):

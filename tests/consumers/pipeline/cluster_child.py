@@ -29,8 +29,7 @@ def main(master: str, location: str, mark: str) -> None:
     from consumers.lake.store import Lake
     from consumers.pipeline.bucket import worked
     from consumers.pipeline.rows import Span
-    from consumers.pipeline.session import session
-    from consumers.pipeline.spark import run_buckets, run_here
+    from consumers.pipeline.spark import run_buckets, run_here, session
     from tests.pipeline_rows import at
     from tests.pipeline_work import a_work
 

@@ -13,7 +13,7 @@ from tests.pipeline_rows import at, put, rows
 from tests.pipeline_work import a_work
 
 TABLES = ("knots", "windows_60", "group_windows", "queue_states", "group_states")
-MODULES = "consumers.pipeline.bucket, consumers.pipeline.kernel.evaluated, consumers.pipeline.rules.order"
+MODULES = "consumers.pipeline.bucket, consumers.pipeline.kernel.group_states, consumers.pipeline.rules.order"
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from consumers.pipeline.bucket import judge
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import Columns
-from consumers.pipeline.kernel.evaluated import evaluated
+from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.group_states import evaluated
 from consumers.pipeline.kernel.readings import Restarts
 from tests.numbers_rows import DEFAULTS
 from tests.pipeline_rows import PLACE, us
@@ -91,12 +91,12 @@ def verdict_online(case):
     return "WARN" if rules["lag_not_decreasing"] else "OK"
 
 
-SHORT = "four readings over 45 s are needed; Burrow judges a single commit"
-EVERY_DROP = "every drop counts, at zero lag too; Burrow looks at the first one, and at none when it is level"
-TIME = "an allowance is time, not messages"
-STANDING = "a queue that is a quarter of an hour behind and does not drain is not well, whether its lag rises or not"
-DRAINS = "a lag that drains in time is well, though it rose before"
-UNKNOWN_LAG = "a reading whose lag is not known is not judged"
+SHORT = "four readings over 45 s are needed; Burrow evaluates a single commit"
+EVERY_DROP = "every drop counts, at zero lag too; Burrow uses the first one, and none while the lag is constant"
+TIME = "the threshold is time, not messages"
+STANDING = "a queue with a time lag of 15 min that does not drain is WARN, whether its lag rises or not"
+DRAINS = "a lag that drains in time is OK, even if it rose before"
+UNKNOWN_LAG = "a reading with an unknown lag is not evaluated"
 
 # (allowed lag above zero, Burrow's state, ours): how many, and why we differ.
 DIFFERENCES = {
@@ -145,5 +145,5 @@ def test_a_second_drop_is_seen(states):
 
 @pytest.mark.parametrize("key", DIFFERENCES, ids=str)
 def test_every_difference_is_explained_in_the_documentation(key):
-    text = (Path(__file__).parents[3] / "docs" / "judging.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text()
     assert DIFFERENCES[key][1] in " ".join(text.split())

@@ -10,8 +10,7 @@ from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
 from consumers.models import DueWindow
 from consumers.pipeline.job import keep_window
-from consumers.pipeline.upkeep import keep_up
-from consumers.pipeline.wider import note_due
+from consumers.pipeline.upkeep import keep_up, note_due
 from tests.pipeline_rows import PLACE, at, put, rows
 from tests.world import a_cluster
 

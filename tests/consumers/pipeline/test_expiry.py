@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.kernel.arrays.keys import beside
+from consumers.pipeline.kernel.columns import beside
 from consumers.pipeline.kernel.trend import expires_in
 from consumers.pipeline.known import RETENTION, retention
 from tests.world import a_broker, a_cluster

@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, PySparkRuntimeError
 
 from consumers.lake.store import Lake
 from consumers.models import PipelineRun
-from consumers.pipeline import failures, runs
+from consumers.pipeline import runs
 from consumers.pipeline.durations import Durations
 from tests.world import NOW, ago
 
@@ -66,64 +66,64 @@ def of_java(*chain):
 SPARK = "org.apache.spark.SparkException"
 OUT_OF_HEAP = "java.lang.OutOfMemoryError"
 REAL = [
-    (of_java((SPARK, ABORTED + OUT_OF_HEAP + ": Java heap space" + STACK)), failures.OUT_OF_MEMORY),
-    (of_java((SPARK, "Job aborted."), (OUT_OF_HEAP, "GC overhead limit exceeded")), failures.OUT_OF_MEMORY),
-    (of_java(("org.apache.spark.memory.SparkOutOfMemoryError", "[UNABLE_TO_ACQUIRE_MEMORY]")), failures.OUT_OF_MEMORY),
-    (of_java((SPARK, ABORTED + "MemoryError\n" + STACK)), failures.PYTHON_OUT_OF_MEMORY),
-    (of_java((SPARK, "Job 5 cancelled part of cancelled job group consumerscope-9f" + STACK)), failures.CANCELLED),
-    (of_java((SPARK, "[SPARK_JOB_CANCELLED] Job 5 cancelled as part of job group")), failures.CANCELLED),
+    (of_java((SPARK, ABORTED + OUT_OF_HEAP + ": Java heap space" + STACK)), runs.OUT_OF_MEMORY),
+    (of_java((SPARK, "Job aborted."), (OUT_OF_HEAP, "GC overhead limit exceeded")), runs.OUT_OF_MEMORY),
+    (of_java(("org.apache.spark.memory.SparkOutOfMemoryError", "[UNABLE_TO_ACQUIRE_MEMORY]")), runs.OUT_OF_MEMORY),
+    (of_java((SPARK, ABORTED + "MemoryError\n" + STACK)), runs.PYTHON_OUT_OF_MEMORY),
+    (of_java((SPARK, "Job 5 cancelled part of cancelled job group consumerscope-9f" + STACK)), runs.CANCELLED),
+    (of_java((SPARK, "[SPARK_JOB_CANCELLED] Job 5 cancelled as part of job group")), runs.CANCELLED),
     (of_java((SPARK, "Exception thrown in awaitResult"), ("java.util.concurrent.TimeoutException", "[120 seconds]")),
-     failures.TIMED_OUT),
-    (of_java((SPARK, ABORTED + "java.io.IOException: No space left on device" + STACK)), failures.DISK_FULL),
-    (of_java((SPARK, ABORTED + "Python worker exited unexpectedly (crashed)" + STACK)), failures.WORKER_DIED),
+     runs.TIMED_OUT),
+    (of_java((SPARK, ABORTED + "java.io.IOException: No space left on device" + STACK)), runs.DISK_FULL),
+    (of_java((SPARK, ABORTED + "Python worker exited unexpectedly (crashed)" + STACK)), runs.WORKER_DIED),
     (of_java(("java.lang.IllegalStateException", "Cannot call methods on a stopped SparkContext." + STACK)),
-     failures.STOPPED),
+     runs.STOPPED),
     (of_java((SPARK, "Job aborted."), ("java.io.FileNotFoundException", "File file:/lake/x.parquet does not exist")),
-     failures.FILE_GONE),
+     runs.FILE_GONE),
     (of_java((SPARK, ABORTED + "java.lang.RuntimeException: file:/lake/x.parquet is not a Parquet file.")),
-     failures.FILE_DAMAGED),
-    (of_java(("java.lang.NullPointerException", None)), failures.WITHIN_SPARK),
-    (of_java((SPARK, ABORTED + "scala.MatchError: null" + STACK)), failures.WITHIN_SPARK),
+     runs.FILE_DAMAGED),
+    (of_java(("java.lang.NullPointerException", None)), runs.WITHIN_SPARK),
+    (of_java((SPARK, ABORTED + "scala.MatchError: null" + STACK)), runs.WITHIN_SPARK),
     (AnalysisException("[UNRESOLVED_COLUMN] A column cannot be resolved. JVM stacktrace: org.apache.spark.sql…"),
-     failures.WITHIN_SPARK),
+     runs.WITHIN_SPARK),
     (PySparkRuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number."),
-     failures.NO_JAVA),
-    (Py4JError("org.apache.spark.api.python.PythonUtils does not exist in the JVM"), failures.WITHIN_SPARK),
-    (Py4JNetworkError("Answer from Java side is empty"), failures.JVM_GONE),
-    (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), failures.JVM_GONE),
-    (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), failures.JVM_GONE),
-    (Py4JJavaError("An error occurred while calling o287.count.\n", _OfNobody("", "")), failures.JVM_GONE),
-    (OSError(errno.ENOSPC, "No space left on device"), failures.DISK_FULL),
-    (PermissionError(errno.EACCES, "Permission denied", "/lake/windows_60"), failures.FORBIDDEN),
-    (FileNotFoundError(errno.ENOENT, "No such file or directory", "/lake/x.parquet"), failures.FILE_GONE),
-    (MemoryError(), failures.PYTHON_OUT_OF_MEMORY),
-    (TimeoutError("timed out"), failures.TIMED_OUT),
+     runs.NO_JAVA),
+    (Py4JError("org.apache.spark.api.python.PythonUtils does not exist in the JVM"), runs.WITHIN_SPARK),
+    (Py4JNetworkError("Answer from Java side is empty"), runs.JVM_GONE),
+    (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), runs.JVM_GONE),
+    (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), runs.JVM_GONE),
+    (Py4JJavaError("An error occurred while calling o287.count.\n", _OfNobody("", "")), runs.JVM_GONE),
+    (OSError(errno.ENOSPC, "No space left on device"), runs.DISK_FULL),
+    (PermissionError(errno.EACCES, "Permission denied", "/lake/windows_60"), runs.FORBIDDEN),
+    (FileNotFoundError(errno.ENOENT, "No such file or directory", "/lake/x.parquet"), runs.FILE_GONE),
+    (MemoryError(), runs.PYTHON_OUT_OF_MEMORY),
+    (TimeoutError("timed out"), runs.TIMED_OUT),
     (OSError("When getting information for key 'lake/x' in bucket 'b': AWS Error NETWORK_CONNECTION during HeadObject "
-             "operation: curlCode: 28, Timeout was reached"), failures.STORE_SILENT),
+             "operation: curlCode: 28, Timeout was reached"), runs.STORE_SILENT),
     (of_java((SPARK, ABORTED + "OSError: When reading: AWS Error SLOW_DOWN during GetObject operation" + STACK)),
-     failures.STORE_SILENT),
-    (OSError("When listing: AWS Error NO_SUCH_BUCKET during ListObjectsV2 operation"), failures.NO_BUCKET),
-    (OSError("When uploading: AWS Error ACCESS_DENIED during PutObject operation"), failures.FORBIDDEN),
-    (OSError("AWS Error RESOURCE_NOT_FOUND during GetObject operation"), failures.FILE_GONE),
-    (OSError("When uploading: AWS Error EXPIRED_TOKEN during PutObject operation"), failures.STORE_REFUSED),
-    (OperationalError("database is locked"), failures.DATABASE),
+     runs.STORE_SILENT),
+    (OSError("When listing: AWS Error NO_SUCH_BUCKET during ListObjectsV2 operation"), runs.NO_BUCKET),
+    (OSError("When uploading: AWS Error ACCESS_DENIED during PutObject operation"), runs.FORBIDDEN),
+    (OSError("AWS Error RESOURCE_NOT_FOUND during GetObject operation"), runs.FILE_GONE),
+    (OSError("When uploading: AWS Error EXPIRED_TOKEN during PutObject operation"), runs.STORE_REFUSED),
+    (OperationalError("database is locked"), runs.DATABASE),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("error", "said"), REAL, ids=[f"{number}" for number in range(len(REAL))])
 def test_a_failure_is_one_sentence_that_says_what_to_do(error, said):
-    assert failures.sentence(error) == said
-    assert not TECHNICAL.search(failures.sentence(error))
+    assert runs.sentence(error) == said
+    assert not TECHNICAL.search(runs.sentence(error))
 
 
 def test_a_cause_of_python_decides_where_the_exception_itself_says_nothing():
     error = RuntimeError("The windows were not written.")
     error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
-    assert failures.sentence(error) == failures.DISK_FULL
+    assert runs.sentence(error) == runs.DISK_FULL
 
 
 def test_an_exception_of_ours_says_its_first_line():
-    said = failures.sentence(ValueError("The lake is gone.\n  at org.apache…"))
+    said = runs.sentence(ValueError("The lake is gone.\n  at org.apache…"))
     assert "(ValueError: The lake is gone.)" in said
     assert not TECHNICAL.search(said.replace("ValueError", ""))
 
@@ -131,7 +131,7 @@ def test_an_exception_of_ours_says_its_first_line():
 def test_causes_that_go_in_a_circle_come_to_an_end():
     thrown = _Thrown("java.lang.IllegalStateException", "It goes round.")
     thrown._cause = thrown
-    assert failures.sentence(Py4JJavaError("An error occurred.\n", thrown)) == failures.WITHIN_SPARK
+    assert runs.sentence(Py4JJavaError("An error occurred.\n", thrown)) == runs.WITHIN_SPARK
 
 
 @pytest.mark.django_db
@@ -142,5 +142,5 @@ def test_the_record_of_a_run_holds_the_sentence_and_the_log_the_rest(tmp_path, m
     monkeypatch.setattr(runs, "run", fail)
     with pytest.raises(Py4JNetworkError):
         runs.recorded_run(None, Lake.at(str(tmp_path)), ["prod"], ago(60), NOW, Durations(), NOW)
-    assert PipelineRun.objects.get().error == failures.JVM_GONE
+    assert PipelineRun.objects.get().error == runs.JVM_GONE
     assert "Answer from Java side is empty" in caplog.text

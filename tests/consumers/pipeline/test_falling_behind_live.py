@@ -14,7 +14,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupState, QueueState
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget

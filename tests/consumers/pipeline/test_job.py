@@ -9,7 +9,7 @@ from consumers.lake.store import Lake
 from consumers.models import DueWindow, GroupState, GroupWindow, QueueState, StateChange
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_judged_queue, a_queue, a_reading, a_snapshot
 

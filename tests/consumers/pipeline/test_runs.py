@@ -18,7 +18,7 @@ from consumers.models import (
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.runs import due_range, is_nothing_new, record_skip
 from consumers.pipeline.slices import slices
-from consumers.pipeline.upkeep import kept_for, prune_rows
+from consumers.pipeline.upkeep import prune_rows, retentions
 from tests.world import NOW, a_cluster, a_group, a_queue, a_reading, ago
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -126,7 +126,7 @@ def test_a_long_range_is_cut_at_whole_ten_minutes():
 
 
 def test_every_table_of_the_lake_is_kept_for_a_time():
-    assert kept_for().keys() == TABLES.keys()
+    assert retentions().keys() == TABLES.keys()
 
 
 @pytest.mark.django_db
@@ -139,7 +139,7 @@ def test_rows_go_with_the_files_that_they_stand_beside():
     for step, days in ((60, 6), (60, 8), (600, 8), (600, 91), (3600, 91), (3600, 731), (86400, 731), (86400, 1826)):
         GroupWindow.objects.create(group=group, step_seconds=step, start=ago(days * 86400), readings=4)
 
-    assert prune_rows(NOW, kept_for()) == 6
+    assert prune_rows(NOW, retentions()) == 6
     assert Reading.objects.count() == 1
     assert PipelineRun.objects.get().until == ago(86400)
     assert sorted(GroupWindow.objects.values_list("step_seconds", flat=True)) == [60, 600, 3600, 86400]
@@ -164,7 +164,7 @@ def test_intervals_go_90_days_after_their_end_and_what_lasts_is_kept(model, more
         times = {"seen_since": ago(200 * 86400), "last_seen": ago(95 * 86400), "gone_by": gone_by}
         model.objects.create(group=group, client_id=client_id, **times, **more)
 
-    assert prune_rows(NOW, kept_for()) == 1
+    assert prune_rows(NOW, retentions()) == 1
     assert set(model.objects.values_list("client_id", flat=True)) == {"lasts", "ended 89 days ago"}
 
 
@@ -176,5 +176,5 @@ def test_rebalances_go_with_their_topics_after_90_days():
         values = {"started_before": at, "last_change_at": at, "episode_since": at, "judged_at": at, "polls": 2}
         RebalanceTopic.objects.create(rebalance=Rebalance.objects.create(group=group, **values), topic="Orders")
 
-    assert prune_rows(NOW, kept_for()) == 2
+    assert prune_rows(NOW, retentions()) == 2
     assert RebalanceTopic.objects.get().rebalance.started_before == ago(89 * 86400)

@@ -6,7 +6,7 @@ from consumers.lake.reader import read
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import files_put_aside
 from consumers.models import GroupState, GroupWindow, PipelineRun
-from consumers.pipeline import failures
+from consumers.pipeline import runs
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.runs import recorded_run
 from tests.pipeline_rows import at, put, rows
@@ -82,7 +82,7 @@ def test_a_store_that_fails_fails_the_run_in_a_sentence_and_the_next_one_gives_e
     s3.fail(puts=taken)
     with pytest.raises(Exception, match="AWS Error NETWORK_CONNECTION"):
         run(spark, lake)
-    assert PipelineRun.objects.get().error == failures.STORE_SILENT
+    assert PipelineRun.objects.get().error == runs.STORE_SILENT
     s3.serve()
     half = everything(lake)[0]
     assert len(half["knots"]) < len(expected[0]["knots"])

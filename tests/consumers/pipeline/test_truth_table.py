@@ -11,7 +11,7 @@ import pytest
 from consumers.pipeline.bucket import judge
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.rules.order import ordered_rules
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.numbers_rows import DEFAULTS, REAL, TEXT, TRUTH, WHOLE, as_columns
 from tests.pipeline_rows import PLACE, at, us
 

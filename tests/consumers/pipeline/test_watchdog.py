@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from consumers.pipeline.watchdog import bounded
+from consumers.pipeline.site import bounded
 
 pytestmark = pytest.mark.spark
 

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from consumers.lake.compaction import compact
-from consumers.lake.reader import files, read
+from consumers.lake.reader import files, put_window, read
+from consumers.lake.retention import compact
 from consumers.lake.store import Lake
-from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, DueWindow, GroupWindow
-from consumers.pipeline import wider
-from consumers.pipeline.volumes.names import VOLUMES
-from consumers.pipeline.wider import make_due, note_due
-from consumers.vocabulary.volumes import VolumeReason
+from consumers.pipeline import upkeep
+from consumers.pipeline.upkeep import make_due, note_due
+from consumers.pipeline.volumes import VOLUMES
+from consumers.vocabulary.reasons import VolumeReason
 from tests.pipeline_rows import PLACE, at, put, table
 from tests.world import a_cluster, a_group
 
@@ -176,7 +175,7 @@ def test_many_rows_are_made_in_pieces(lake, group, monkeypatch):
         note_due(["prod"], start)
         row = {**PLACE, "group": f"g{number}", "start": start, "step_seconds": TEN, "kind": "normal", "readings": 4}
         put(lake, "windows_600", [row | {"lag_messages": number}], time="start", prefix=f"{number}-")
-    monkeypatch.setattr(wider, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(upkeep, "ROWS_AT_ONCE", 3)
     made(lake, HOUR)
     assert sorted(row["lag_messages"] for row in rows(lake, HOUR)) == list(range(20))
 

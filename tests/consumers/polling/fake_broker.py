@@ -3,9 +3,8 @@
 import json
 from collections import Counter
 
-from consumers.rocketmq.wire.codes import RequestCode
+from consumers.rocketmq.wire.codes import BULK_OFFSETS_VERSION, RequestCode
 from consumers.rocketmq.wire.frames import encode
-from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION
 from tests.consumers.rocketmq.fake_server import commands, reply
 
 VERSION_5_4_0, VERSION_4_9_7 = 493, 407

@@ -4,9 +4,8 @@ import asyncio
 import json
 import time
 
-from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.codes import Credentials, RequestCode, ResponseCode
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.values import Credentials
 
 PROVIDERS = "org.apache.rocketmq.auth.{}.provider."
 ADMIN = Credentials("admin", "admin-secret")

@@ -4,7 +4,7 @@ import pytest
 
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import remembered
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.world import a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db

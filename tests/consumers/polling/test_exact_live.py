@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from consumers.groups.queue_list import queue_list
+from consumers.groups.detail import queue_list
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupState, QueueSample, QueueState
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget

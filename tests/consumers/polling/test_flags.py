@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.flags import ghosts, group_flags, offline_share, retired_topics
 from consumers.polling.kind_limits import KindLimits
-from consumers.vocabulary.groups import Flag
+from consumers.vocabulary.states import Flag
 from tests.world import NOW, a_cluster, a_group, ago
 
 LIMITS = KindLimits()
@@ -106,7 +106,7 @@ def test_every_flag_has_its_reason():
     found = flags_of(moved_at=ago(9 * DAY), consume_enable=False, **OFFLINE)
     assert found.reasons == {
         Flag.PAUSED: "consumeEnable is false: brokers refuse its pulls",
-        Flag.UNLISTED_MEMBERS: "consumes, but no broker lists a member: possibly members of a proxy",
+        Flag.UNLISTED_MEMBERS: "active, but no broker lists a member: its members may be clients of a proxy",
         Flag.GHOST: "no member, and nothing consumed for 9 days",
     }
 

@@ -10,7 +10,7 @@ from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, ConsumerGroup
 from consumers.polling.flags import retired_topics
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings

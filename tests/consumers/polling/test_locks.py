@@ -13,11 +13,11 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from consumers.models import Lease
-from consumers.polling.holder import is_gone, new_holder
+from consumers.polling.lease_holder import is_gone, new_holder
 from consumers.polling.locks import Locked, lock
 
 PROJECT = Path(__file__).resolve().parents[3]
-HOLD = "from consumers.polling.holder import new_holder; print(new_holder())"
+HOLD = "from consumers.polling.lease_holder import new_holder; print(new_holder())"
 
 pytestmark = pytest.mark.django_db
 

@@ -11,13 +11,13 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from consumers.alerts.evaluation.run import evaluate
+from consumers.groups.detail import group_queues
 from consumers.groups.listing import group_list
-from consumers.groups.queue_list import group_queues
 from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupTotal, Incident, QueueSnapshot, Reset, ResetKind, State
 from consumers.overview.queries import overview
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
@@ -25,8 +25,8 @@ from consumers.resets.acts import apply
 from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
 from consumers.resets.request import request_plan
-from consumers.resets.wish import Asker, Wish
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.resets.targets.values import Asker, ResetRequest
+from consumers.vocabulary.states import UnknownReason
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
@@ -186,7 +186,7 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     user.groups.add(Group.objects.get_or_create(name="operator")[0])
     user.is_superuser = True
     user.save()
-    wish = Wish(ResetKind.MOMENT, lost_at.isoformat(), "Committed offsets were lost.", brokers=("broker-a",))
+    wish = ResetRequest(ResetKind.MOMENT, lost_at.isoformat(), "Committed offsets were lost.", brokers=("broker-a",))
     reset = request_plan("pair", OFFLINE, wish, Asker(user, None, "rest"), timezone.now())
     run_plan(reset.pk, timezone.now)
     reset.refresh_from_db()

@@ -11,17 +11,16 @@ from django.conf import settings as site
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling import pollers
-from consumers.polling.collect import collect_offsets
+from consumers.polling import poll
+from consumers.polling.brokers.broker_turn import collect_offsets
 from consumers.polling.locks import Locked
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence, ClusterMemory
 from consumers.polling.poll import ClusterPoller
-from consumers.polling.registration import Access, set_secret
+from consumers.polling.registration import Access, Wire, set_secret
 from consumers.polling.settings import PollSettings
-from consumers.polling.wire import Wire
+from consumers.rocketmq.wire.codes import Credentials
 from consumers.rocketmq.wire.connection import TlsOptions
-from consumers.rocketmq.wire.values import Credentials
 from tests.consumers.polling.fake_broker import FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence
 from tests.readings import T0, at
@@ -138,14 +137,14 @@ def test_a_poller_is_kept_until_the_registration_changes(healthy, settings, tmp_
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
     cluster = a_cluster("kept", healthy)
     try:
-        first = pollers.poller_of("kept")
-        assert pollers.poller_of("kept") is first
+        first = poll.poller_of("kept")
+        assert poll.poller_of("kept") is first
         for change in ({"proxy": "10.0.0.7:8080"}, {"access_key": "m"}, {"tls": {"verify": True}}, {"namesrv": "a:1"}):
             Cluster.objects.filter(pk=cluster.pk).update(**change)
-            assert pollers.poller_of("kept") is not first
-            first = pollers.poller_of("kept")
+            assert poll.poller_of("kept") is not first
+            first = poll.poller_of("kept")
     finally:
-        pollers._pollers.pop("kept").close()
+        poll._pollers.pop("kept").close()
 
 
 def test_a_poll_that_lost_its_lock_records_nothing(healthy, poll_settings):
@@ -162,8 +161,8 @@ def test_a_poller_whose_wire_was_given_up_is_replaced(healthy, settings, tmp_pat
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
     a_cluster("kept", healthy)
     try:
-        first = pollers.poller_of("kept")
+        first = poll.poller_of("kept")
         first.wire.close()
-        assert pollers.poller_of("kept") is not first
+        assert poll.poller_of("kept") is not first
     finally:
-        pollers._pollers.pop("kept").close()
+        poll._pollers.pop("kept").close()

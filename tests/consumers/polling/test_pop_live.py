@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from consumers.groups.detail import queue_list
 from consumers.groups.listing import group_list
-from consumers.groups.queue_list import queue_list
 from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings

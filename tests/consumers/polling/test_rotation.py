@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import Client, Cluster
 from consumers.polling.members.collected import KnownGroup, KnownMember, rotation
-from consumers.polling.members.turn import AskedBroker
+from consumers.polling.members.membership import AskedBroker
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import asked_brokers, remember_subscriptions, remembered
 from tests.readings import T0, at, broker, group_members, members, reading

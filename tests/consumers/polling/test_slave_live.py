@@ -15,22 +15,22 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from consumers.alerts.evaluation.run import evaluate
+from consumers.groups.detail import group_queues
 from consumers.groups.listing import group_list
-from consumers.groups.queue_list import group_queues
 from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, Incident, QueueSnapshot, State
 from consumers.overview.queries import overview
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.reading import BrokerReading
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.offset_writes import OffsetWrites
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.unknown import reason_words
+from consumers.rocketmq.writes import OffsetWrites
+from consumers.vocabulary.states import UnknownReason
+from consumers.words.states import reason_words
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin

@@ -8,9 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from consumers.polling.registration import Access
-from consumers.polling.wire import Wire, WireClosed
-from consumers.rocketmq.wire.values import Credentials
+from consumers.polling.registration import Access, Wire, WireClosed
+from consumers.rocketmq.wire.codes import Credentials
 
 SOON_SECONDS = 5.0
 
@@ -92,7 +91,7 @@ def test_a_call_that_does_not_end_gives_the_wire_up(wire: Wire, threads: ThreadP
 
 
 def test_a_loop_that_is_stuck_holds_up_neither_its_callers_nor_who_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consumers.polling.wire.CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr("consumers.polling.registration.CLOSE_SECONDS", 0.2)
     wire, over = Wire(), threading.Event()
 
     async def stuck() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.queries.columns import as_list
+from consumers.queries.history import as_list
 
 CASES = [
     (pa.string(), st.text(max_size=3)),

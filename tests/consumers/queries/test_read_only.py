@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from consumers.models import Broker
-from consumers.queries.read_only import is_read_only, read_only_clusters, words_that_protect_nothing
+from consumers.queries.read_only import marked_by, read_only_clusters, words_that_protect_nothing
 from tests.world import a_broker, a_cluster
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ SETTING = "CONSUMERSCOPE_READ_ONLY_CLUSTERS"
 )
 def test_a_cluster_is_read_only_by_its_exact_name_or_with_all(settings: Any, named: list[str], read_only: bool) -> None:
     settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = named
-    assert is_read_only("prod") is read_only
+    assert (marked_by("prod") is not None) is read_only
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_the_name_servers_of_a_read_only_cluster_are_read_only_under_another_nam
     a_cluster("prod-again", namesrv=namesrv)
     a_cluster("staging", namesrv="ns-1:9877;ns-11:9876")
     assert read_only_clusters() == {"prod": "prod", "prod-again": "prod"}
-    assert (is_read_only("prod-again"), is_read_only("staging")) == (True, False)
+    assert (marked_by("prod-again") is not None, marked_by("staging")) == (True, None)
 
 
 def test_a_broker_of_a_read_only_cluster_is_read_only_whichever_name_server_led_to_it(settings: Any) -> None:
@@ -37,7 +37,7 @@ def test_a_broker_of_a_read_only_cluster_is_read_only_whichever_name_server_led_
     a_broker(a_cluster("prod", namesrv="ns-1:9876"))
     a_broker(a_cluster("prod-again", namesrv="10.0.0.1:9876"))
     Broker.objects.update(address="10.0.0.7:10911")
-    assert is_read_only("prod-again")
+    assert marked_by("prod-again")
 
 
 def test_what_is_protected_by_an_address_protects_by_its_others(settings: Any) -> None:
@@ -69,4 +69,4 @@ def test_words_that_protect_nothing_are_told(settings: Any) -> None:
 def test_without_the_setting_nothing_is_asked(settings: Any, django_assert_num_queries: Any) -> None:
     settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = []
     with django_assert_num_queries(0):
-        assert (is_read_only("prod"), read_only_clusters(), words_that_protect_nothing()) == (False, {}, [])
+        assert (marked_by("prod"), read_only_clusters(), words_that_protect_nothing()) == (None, {}, [])

@@ -5,11 +5,10 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import WINDOWS
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.models import GroupWindow, PipelineRun
-from consumers.pipeline.wider import note_due
+from consumers.pipeline.upkeep import note_due
 from consumers.queries.history import group_history, sparklines
 from tests.world import NOW, a_cluster, a_group, ago
 

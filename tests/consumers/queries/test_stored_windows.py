@@ -7,8 +7,8 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, DueWindow, GroupWindow, PipelineRun
-from consumers.pipeline.volumes.names import VOLUMES
-from consumers.pipeline.wider import make_due, note_due
+from consumers.pipeline.upkeep import make_due, note_due
+from consumers.pipeline.volumes import VOLUMES
 from consumers.queries.history import group_history, sparklines
 from consumers.retries.volumes import volumes_of
 from tests.pipeline_rows import PLACE, put

@@ -8,7 +8,7 @@ from consumers.models import Assignment, Queue
 from consumers.rebalances.detail import rebalance_detail
 from consumers.rebalances.events import cause_counts, moment_of, moment_text, newest_rebalances, rebalance_list
 from consumers.rebalances.rows import RebalanceFilters
-from consumers.vocabulary.causes import RebalanceCause
+from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.world import a_cluster, a_group, a_queue, ago
 
@@ -40,8 +40,8 @@ def test_a_row_sums_its_topics(billing):
 def test_one_unknown_topic_makes_the_sum_unknown_with_its_reason(billing):
     row = a_rebalance(billing)
     a_moved_topic(row, "Orders")
-    reason = "who owned the queues before it was not sampled"
-    a_moved_topic(row, "Stock", queues_moved=None, unknown={"queues_moved": reason})
+    reason = "the owners before it were not sampled"
+    a_moved_topic(row, "Stock", queues_moved=None, unknown={"queues_moved": RebalanceReason.OWNERS_BEFORE})
 
     [event] = rebalance_list(RebalanceFilters()).rows
 

@@ -3,6 +3,7 @@
 import pytest
 import time_machine
 
+from consumers.vocabulary.reasons import RebalanceReason
 from tests.rebalance_rows import a_moved_topic, a_rebalance
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -64,14 +65,15 @@ def test_it_answers_in_the_named_fields(billing, api):
         "episode_since": "2026-03-14T02:50:00Z",
         "judged_at": "2026-03-14T02:50:30Z",
         "unknown": {"dated_at": "no member's clock dates it between the two polls"},
+        "codes": {"dated_at": "not_dated"},
     }
 
 
 def test_an_unknown_number_is_null_with_its_reason(billing, api):
-    reason = "who owned the queues before it was not sampled"
-    a_moved_topic(a_rebalance(billing), queues_moved=None, unknown={"queues_moved": reason})
+    a_moved_topic(a_rebalance(billing), queues_moved=None, unknown={"queues_moved": RebalanceReason.OWNERS_BEFORE})
     [row] = api.get(URL).json()["results"]
-    assert (row["queues_moved"], row["unknown"]["queues_moved"]) == (None, reason)
+    assert (row["queues_moved"], row["unknown"]["queues_moved"]) == (None, "the owners before it were not sampled")
+    assert row["codes"]["queues_moved"] == "owners_before_not_sampled"
 
 
 def test_it_filters(billing, api):

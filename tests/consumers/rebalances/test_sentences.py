@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.rebalances.sentences import evidence_sentence, log_line
-from consumers.vocabulary.causes import RebalanceCause
+from consumers.vocabulary.reasons import RebalanceCause
 from tests.world import ago
 
 AFTER, BEFORE = ago(66), ago(51)

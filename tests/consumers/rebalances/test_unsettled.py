@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Rebalance
-from consumers.rebalances.unsettled import Unsettled, unsettled
+from consumers.rebalances.flapping import Unsettled, unsettled
 from tests.rebalance_rows import a_crash_loop, a_rebalance, read_every
 from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 

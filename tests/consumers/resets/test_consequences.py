@@ -3,14 +3,15 @@
 import pytest
 
 from consumers.models import ResetMethod
-from consumers.resets.consequences import consequences
+from consumers.resets.planning.warnings import consequences
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.method_facts import group_facts, offline
 
 SERVER, CLIENT, COMMIT, NOTHING = ResetMethod.SERVER, ResetMethod.CLIENT, ResetMethod.COMMIT, ResetMethod.NOTHING
 
 
 def said(group, *methods: ResetMethod) -> str:
-    return "\n".join(consequences(methods, ["orders"], group))
+    return "\n".join(map(stored_words, consequences(methods, ["orders"], group)))
 
 
 @pytest.mark.parametrize(

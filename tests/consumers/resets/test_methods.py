@@ -5,8 +5,9 @@ import itertools
 import pytest
 
 from consumers.models import ResetKind, ResetMethod
-from consumers.resets.facts import GroupFacts
 from consumers.resets.methods import LeftOut, method_of
+from consumers.resets.planning.queue_plan import GroupSetup
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.method_facts import broker_facts, group_facts, key, offline, queue_facts
 
 SERVER, CLIENT, COMMIT, NOTHING = ResetMethod.SERVER, ResetMethod.CLIENT, ResetMethod.COMMIT, ResetMethod.NOTHING
@@ -15,21 +16,21 @@ EITHER = list(itertools.product([False, True], repeat=2))
 OLD = broker_facts(version="V5_1_4", server_side=False)
 
 
-def method(group: GroupFacts, kind: ResetKind = ResetKind.EARLIEST, **given: object) -> ResetMethod | LeftOut:
+def method(group: GroupSetup, kind: ResetKind = ResetKind.EARLIEST, **given: object) -> ResetMethod | LeftOut:
     told = {"queue": queue_facts(), "target": 20, "clipped": False, "whole_topic": True} | given
     return method_of(kind, group, **told)  # type: ignore[arg-type]
 
 
 def why(result: ResetMethod | LeftOut) -> str:
     assert isinstance(result, LeftOut)
-    return result.sentence
+    return stored_words(result.reason)
 
 
 @pytest.mark.parametrize("kind", ResetKind)
 @pytest.mark.parametrize("group", [group_facts(), offline()], ids=["online", "offline"])
 @pytest.mark.parametrize(("clipped", "whole_topic"), EITHER)
 def test_a_broker_that_moves_offsets_itself_moves_any(
-    kind: ResetKind, group: GroupFacts, clipped: bool, whole_topic: bool
+    kind: ResetKind, group: GroupSetup, clipped: bool, whole_topic: bool
 ) -> None:
     assert method(group, kind, clipped=clipped, whole_topic=whole_topic) == SERVER
 
@@ -134,7 +135,7 @@ SIMPLE = POPPED | {"consume_type": "CONSUME_ACTIVELY"}
 
 
 @pytest.mark.parametrize("group", [group_facts(**POPPED), group_facts(**SIMPLE), offline(**POPPED)])
-def test_a_popped_topic_is_moved_by_the_broker(group: GroupFacts) -> None:
+def test_a_popped_topic_is_moved_by_the_broker(group: GroupSetup) -> None:
     assert method(group) == SERVER
 
 

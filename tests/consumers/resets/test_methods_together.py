@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from consumers.models import ResetMethod
 from consumers.resets.methods import LeftOut, refusals_of_group, together
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.method_facts import group_facts, key, offline
 
 SERVER, CLIENT, COMMIT, NOTHING = ResetMethod.SERVER, ResetMethod.CLIENT, ResetMethod.COMMIT, ResetMethod.NOTHING
@@ -22,7 +23,7 @@ def test_nobody_is_told_where_one_queue_is_left_out() -> None:
     assert methods[key(2)] == NOTHING
     left_out = methods[key(0)]
     assert isinstance(left_out, LeftOut)
-    assert left_out.sentence.endswith("queue 1 cannot be: it is silent")
+    assert stored_words(left_out.reason).endswith("queue 1 cannot be: it is silent")
 
 
 @pytest.mark.parametrize("other", [key(1, topic="payments"), key(1, broker="broker-b")])
@@ -68,7 +69,7 @@ def test_a_group_that_shares_queues_is_not_refused(group) -> None:
 def test_a_group_whose_offsets_no_broker_can_move_is_refused_with_the_reason(group, known, because) -> None:
     (sentence,) = refusals_of_group(group, **known)
     with pytest.raises(AssertionError, match=because):
-        raise AssertionError(sentence)
+        raise AssertionError(stored_words(sentence))
 
 
 def test_a_group_that_shares_queues_again_is_judged_by_its_members() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.resets.targets.reset_targets import check_moment
-from consumers.resets.wish import ResetRefused
+from consumers.resets.targets.values import ResetRefused
 from tests.world import NOW, ago
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup
-from consumers.resets.offset_csv import OffsetsIn, offsets_in
-from consumers.resets.offsets_out import group_offsets_csv
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.resets.offset_csv import OffsetsIn, group_offsets_csv, offsets_in
+from consumers.vocabulary.states import UnknownReason
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db

@@ -4,12 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.lake.compaction import compact
+from consumers.lake.retention import compact
 from consumers.lake.store import Lake
 from consumers.resets.targets.moment_targets import looked_back, positions_at, was_read
-from consumers.resets.wish import QueueKey
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.unknown import reason_words
+from consumers.resets.targets.values import QueueKey
+from consumers.vocabulary.states import UnknownReason
+from consumers.words.reasons import stored_words
+from consumers.words.states import reason_words
 from tests.pipeline_rows import at, put, rows
 
 QUEUE = QueueKey("Orders", "broker-a", 0)
@@ -75,7 +76,7 @@ def test_at_a_moment_after_the_loss_there_is_no_position_and_the_last_one_is_nam
     put(lake, "readings", rows([(10, 99)]) + rows([(None, 99)], start=15, **UNREAD))
     found = position(lake, 20)
     assert found.offset is None
-    assert "it had stood at 10 until 2026-03-01 02:00:00 UTC" in found.reason
+    assert "it had stood at 10 until 2026-03-01 02:00:00 UTC" in stored_words(found.reason)
 
 
 @pytest.mark.parametrize("reason", [UnknownReason.NEVER_COMMITTED, UnknownReason.TOPIC_GONE])
@@ -83,7 +84,7 @@ def test_a_queue_without_a_commit_has_the_reason(lake, reason):
     put(lake, "readings", rows([(None, 99)], unknown_reason=reason))
     found = position(lake, 5)
     assert found.offset is None
-    assert found.reason == f"{reason_words(reason)}."
+    assert stored_words(found.reason) == f"{reason_words(reason)}."
 
 
 def test_a_slave_that_was_behind_denies_nothing(lake):

@@ -5,9 +5,7 @@ from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.request import request_plan
-from consumers.resets.targets.places import own_topics
-from consumers.resets.targets.values import ValueRefused
-from consumers.resets.wish import Asker, QueueKey, ResetRefused, Wish
+from consumers.resets.targets.values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused, own_topics
 from tests.reset_rows import an_asker
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
@@ -33,8 +31,8 @@ def asker() -> Asker:
     return an_asker("operator", "10.0.0.9", "page")
 
 
-def a_wish(kind: ResetKind = ResetKind.EARLIEST, value: Any = None, **more: Any) -> Wish:
-    return Wish(kind, value, **({"reason": "the mapping was wrong"} | more))
+def a_wish(kind: ResetKind = ResetKind.EARLIEST, value: Any = None, **more: Any) -> ResetRequest:
+    return ResetRequest(kind, value, **({"reason": "the mapping was wrong"} | more))
 
 
 def a_reset(group: ConsumerGroup, status: ResetStatus) -> Reset:
@@ -43,8 +41,8 @@ def a_reset(group: ConsumerGroup, status: ResetStatus) -> Reset:
 
 
 def test_it_leaves_the_worker_a_plan_to_make(group: ConsumerGroup, asker: Asker) -> None:
-    wish = a_wish(ResetKind.SHIFT, "-3", queues=(QueueKey("Orders", "broker-a", 0),), clip=True)
-    reset = request_plan("prod", "billing", wish, asker, NOW)
+    requested = a_wish(ResetKind.SHIFT, "-3", queues=(QueueKey("Orders", "broker-a", 0),), clip=True)
+    reset = request_plan("prod", "billing", requested, asker, NOW)
     reset.refresh_from_db()
     assert (reset.status, reset.kind, reset.value, reset.clip) == ("planning", "shift", -3, True)
     assert reset.queues == [{"topic": "Orders", "broker": "broker-a", "queue_id": 0}]
@@ -64,7 +62,7 @@ def test_a_restore_bears_what_it_restores(group: ConsumerGroup, asker: Asker) ->
 
 
 @pytest.mark.parametrize(
-    ("wish", "sentence"),
+    ("requested", "sentence"),
     [
         (a_wish(reason=" "), "needs a reason"),
         (a_wish(reason="x" * 2001), "longer than 2000"),
@@ -91,9 +89,11 @@ def test_a_restore_bears_what_it_restores(group: ConsumerGroup, asker: Asker) ->
         ),
     ],
 )
-def test_it_refuses_what_rows_can_tell(group: ConsumerGroup, asker: Asker, wish: Wish, sentence: str) -> None:
+def test_it_refuses_what_rows_can_tell(
+    group: ConsumerGroup, asker: Asker, requested: ResetRequest, sentence: str
+) -> None:
     with pytest.raises(ResetRefused, match=sentence):
-        request_plan("prod", "billing", wish, asker, NOW)
+        request_plan("prod", "billing", requested, asker, NOW)
     assert not Reset.objects.filter(status=ResetStatus.PLANNING).exists()
 
 

@@ -8,6 +8,8 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import ConsumerGroup, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ResetAct
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -58,15 +60,16 @@ def test_one_that_was_applied_says_what_became_of_each_queue(api: Client, billin
 
 def test_it_says_who_did_what_with_it(api: Client, billing: ConsumerGroup) -> None:
     reset = a_reset(billing)
-    an_event(reset, "Asked for a plan.")
+    an_event(reset, stored_reason(ResetAct.REQUESTED, target_kind="time"))
     (event,) = document(api, reset)["events"]
     assert event == {
         "at": "2026-03-14T03:00:00Z",
         "by": "ops",
         "address": "10.1.2.3",
         "via": "rest",
-        "sentence": "Asked for a plan.",
+        "sentence": "Asked for a plan: time.",
         "unknown": {},
+        "codes": {"sentence": "plan_requested"},
     }
 
 
@@ -92,7 +95,7 @@ def test_many_queues_are_had_in_pages(api: Client, billing: ConsumerGroup, queue
     ResetQueue.objects.bulk_create(rows)
     said = document(api, reset)
     assert (said["queues"] is not None, len(said["queues"] or [])) == (inline, queues if inline else 0)
-    assert said["unknown"].get("queues") == (None if inline else "there are 1001: queues_url has them in pages")
+    assert said["unknown"].get("queues") == (None if inline else "there are 1,001: queues_url has them in pages")
     assert api.get(said["queues_url"]).json()["count"] == queues
 
 

@@ -30,9 +30,26 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
 def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
-    expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
-    names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances")
-    names += ("retries", "dlq", "lost-offsets/acknowledge")
+    expected = {
+        "/api/v1/clusters/",
+        "/api/v1/groups/",
+        "/api/v1/rebalances/",
+        "/api/v1/repeats/",
+        "/api/v1/findings/",
+        under,
+    }
+    names = (
+        "queues",
+        "members",
+        "assignments",
+        "subscriptions",
+        "offsets",
+        "history",
+        "status",
+        "rebalances",
+        "repeats",
+    )
+    names += ("retries", "dlq", "findings", "log-events", "lost-offsets/acknowledge")
     of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
     acts = [f"{{reset}}/{act}/" for act in ("queues", "export", "apply", "resume", "restore", "cancel")]
     of_resets = {f"/api/v1/resets/{act}" for act in ("", "export/", "{reset}/", *acts)}

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings

@@ -2,7 +2,13 @@
 
 from dataclasses import replace
 
-from consumers.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, Permission, RetryFacts
+from consumers.retries.checks.observed import (
+    BrokerConditions,
+    ClientConditions,
+    GroupConfigured,
+    Permission,
+    RetryConditions,
+)
 from tests.world import NOW, ago
 
 SETTINGS = {"consumeMessageBatchMaxSize": "1", "consumeTimeout": "15", "maxReconsumeTimes": "-1"}
@@ -18,7 +24,7 @@ def a_broker(name="broker-a", *, permission=6, routed=6, group=None, **more):
     """Permissions are numbers, or the reason why they are not known."""
     values = {"address": f"{name}:10911", "holds": True, "has_master": True, "read_at": ago(5)}
     values |= {"permission": _permission(permission), "routed": _permission(routed), "group": group or said()}
-    return BrokerFacts(name=name, **(values | more))
+    return BrokerConditions(name=name, **(values | more))
 
 
 def unread(name="broker-a", **more):
@@ -27,18 +33,18 @@ def unread(name="broker-a", **more):
 
 
 def a_client(client_id="c1", *, orderly=False, **settings):
-    return ClientFacts(client_id=client_id, settings=SETTINGS | settings, orderly=orderly, told_at=ago(10))
+    return ClientConditions(client_id=client_id, settings=SETTINGS | settings, orderly=orderly, told_at=ago(10))
 
 
 def silent_client(client_id="c1"):
-    return ClientFacts(client_id=client_id)
+    return ClientConditions(client_id=client_id)
 
 
 def facts(*brokers, **more):
     values = {"cluster": "prod", "group": "billing", "namesrv": "127.0.0.1:9876", "now": NOW, "online": True}
     values |= {"message_model": "CLUSTERING", "consume_type": "CONSUME_PASSIVELY", "pops": False}
     values |= {"brokers": brokers or (a_broker(),), "clients": (a_client(),)}
-    return RetryFacts(**(values | more))
+    return RetryConditions(**(values | more))
 
 
 def _permission(value):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.retries.checks.brokers import accepted
-from consumers.retries.checks.condition_rows import Severity
-from consumers.retries.checks.outcome import is_way_round, takes_back
+from consumers.retries.checks.condition_rows import is_way_round, takes_back
+from consumers.vocabulary.findings import FindingSeverity
 from tests.consumers.retries.condition_facts import a_broker, a_client, facts, said, unread
 
 A, B = a_broker(), a_broker("broker-b")
@@ -46,7 +46,7 @@ WITHOUT_QUEUES_B = a_broker("broker-b", group=said(read_queues=0))
 )
 def test_where_a_failed_message_goes(sentence, brokers, ok, words):
     found = accepted(facts(*brokers))
-    assert (found.ok, found.severity) == (ok, Severity.CRITICAL)
+    assert (found.ok, found.severity) == (ok, FindingSeverity.CRITICAL)
     assert words in found.detail
     assert (found.unknown_reason is None) == (ok is not None)
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.heads.look_up import HeadLimits
-from consumers.polling.members.turn import Budget
+from consumers.polling.delays.look_up import HeadLimits
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings

@@ -10,17 +10,18 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup, Severity
+from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup
 from consumers.retries.checks.conditions import conditions_of
 from consumers.retries.checks.failing import failing_groups
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
 from consumers.rocketmq.calls import call
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.vocabulary.findings import FindingSeverity
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 
@@ -121,7 +122,7 @@ def test_a_closed_broker_lets_its_failed_messages_land_on_the_other(
     try:
         told = found(poller)
         condition = told[ConditionName.TAKES_BACK]
-        assert (condition.ok, condition.severity, condition.brokers) == (False, Severity.NOTE, [A])
+        assert (condition.ok, condition.severity, condition.brokers) == (False, FindingSeverity.INFO, [A])
         assert "brokerPermission is 4" in condition.detail
         assert "retried through broker-b" in condition.detail
         assert told[ConditionName.ACCEPTED].ok is True
@@ -146,8 +147,8 @@ def test_two_closed_brokers_take_nothing(rocketmq_pair: RocketMQ, poller: Cluste
         for address in addresses:
             change(poller, address, UPDATE_BROKER_CONFIG, b"brokerPermission=4")
         told = found(poller)[ConditionName.ACCEPTED]
-        assert (told.ok, told.severity, told.brokers) == (False, Severity.CRITICAL, [A, B])
-        assert [row.severity for row in failing()] == [Severity.CRITICAL] * 2
+        assert (told.ok, told.severity, told.brokers) == (False, FindingSeverity.CRITICAL, [A, B])
+        assert [row.severity for row in failing()] == [FindingSeverity.CRITICAL] * 2
     finally:
         for address in addresses:
             change(poller, address, UPDATE_BROKER_CONFIG, b"brokerPermission=6")
@@ -160,7 +161,7 @@ def test_a_broker_that_name_servers_route_nothing_to_takes_its_messages_back_all
     try:
         told = found(poller)
         wiped = told[ConditionName.ROUTED]
-        assert (wiped.ok, wiped.severity, wiped.brokers) == (False, Severity.NOTE, [A])
+        assert (wiped.ok, wiped.severity, wiped.brokers) == (False, FindingSeverity.INFO, [A])
         assert told[ConditionName.TAKES_BACK].ok is True
         before = sent_back(poller, rocketmq_pair.brokers[A].address)
         admin.send(TOPIC, A, 0, 1)
@@ -177,7 +178,7 @@ def test_retries_that_are_discarded_are_found_and_are_gone(
     change(poller, address, RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, group(retryQueueNums=0))
     try:
         told = found(poller)[ConditionName.KEPT]
-        assert (told.ok, told.severity, told.brokers) == (False, Severity.CRITICAL, [B])
+        assert (told.ok, told.severity, told.brokers) == (False, FindingSeverity.CRITICAL, [B])
         assert [(row.group, row.name) for row in failing()] == [(GROUP, ConditionName.KEPT)]
         before = sent_back(poller, address), len(admin.stored_messages(TOPIC, B, 0, 0))
         admin.send(TOPIC, B, 0, 2)

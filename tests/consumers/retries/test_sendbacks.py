@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.retries.unfinished.heads import MAYBE_EARLIER, NO_WINDOWS, OLD_WAITING, CameBack, MinuteVolumes
+from consumers.retries.unfinished.heads import MAYBE_EARLIER, NO_WINDOWS, OLD_WAITING, MinuteVolumes, RetryArrivals
 from tests.readings import at
 
 SINCE = at(130)
@@ -18,26 +18,26 @@ QUIET = [minute(120), minute(180), minute(240)]
 @pytest.mark.parametrize(
     ("came", "expected"),
     [
-        (CameBack([*QUIET, minute(300, into_retry=1)]), (True, None)),
-        (CameBack([*QUIET, minute(300, into_dlq=1)]), (True, None)),
-        (CameBack(QUIET), (False, None)),
-        (CameBack(QUIET, changed_at=at(200)), (False, None)),
+        (RetryArrivals([*QUIET, minute(300, into_retry=1)]), (True, None)),
+        (RetryArrivals([*QUIET, minute(300, into_dlq=1)]), (True, None)),
+        (RetryArrivals(QUIET), (False, None)),
+        (RetryArrivals(QUIET, changed_at=at(200)), (False, None)),
         # The minute in which it began may have seen it before.
-        (CameBack([minute(120, into_retry=1), minute(180)], changed_at=at(140)), (None, MAYBE_EARLIER)),
-        (CameBack([minute(120, into_retry=1), minute(180)], changed_at=at(125)), (False, None)),
-        (CameBack([minute(60, into_retry=1), minute(180)]), (False, None)),
-        (CameBack([minute(60, into_retry=1)]), (None, NO_WINDOWS)),
-        (CameBack([]), (None, NO_WINDOWS)),
+        (RetryArrivals([minute(120, into_retry=1), minute(180)], changed_at=at(140)), (None, MAYBE_EARLIER)),
+        (RetryArrivals([minute(120, into_retry=1), minute(180)], changed_at=at(125)), (False, None)),
+        (RetryArrivals([minute(60, into_retry=1), minute(180)]), (False, None)),
+        (RetryArrivals([minute(60, into_retry=1)]), (None, NO_WINDOWS)),
+        (RetryArrivals([]), (None, NO_WINDOWS)),
         # What was not counted: a retry topic that no number of changed since tells it all the same.
-        (CameBack([minute(180, into_retry=None)], changed_at=at(130)), (False, None)),
-        (CameBack([minute(180, into_retry=None)], changed_at=at(131)), (None, MAYBE_EARLIER)),
-        (CameBack([minute(180, into_retry=None)]), (False, None)),
-        (CameBack([minute(180, into_dlq=None)]), (None, MAYBE_EARLIER)),
+        (RetryArrivals([minute(180, into_retry=None)], changed_at=at(130)), (False, None)),
+        (RetryArrivals([minute(180, into_retry=None)], changed_at=at(131)), (None, MAYBE_EARLIER)),
+        (RetryArrivals([minute(180, into_retry=None)]), (False, None)),
+        (RetryArrivals([minute(180, into_dlq=None)]), (None, MAYBE_EARLIER)),
         # On a delay level.
-        (CameBack(QUIET, waiting_since=at(130)), (True, None)),
-        (CameBack(QUIET, waiting_since=at(129)), (None, OLD_WAITING)),
-        (CameBack(QUIET, unread="broker-a is silent"), (None, "broker-a is silent")),
-        (CameBack([minute(180, into_retry=1)], unread="broker-a is silent"), (True, None)),
+        (RetryArrivals(QUIET, waiting_since=at(130)), (True, None)),
+        (RetryArrivals(QUIET, waiting_since=at(129)), (None, OLD_WAITING)),
+        (RetryArrivals(QUIET, unread="broker-a is silent"), (None, "broker-a is silent")),
+        (RetryArrivals([minute(180, into_retry=1)], unread="broker-a is silent"), (True, None)),
     ],
 )
 def test_what_came_back_since_a_moment(came, expected):

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupBroker, GroupWindow, PipelineRun, Reading
-from consumers.pipeline.volumes.names import VOLUMES
+from consumers.pipeline.volumes import VOLUMES
 from consumers.retries.volumes import VolumeTotals, volumes_of
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.vocabulary.volumes import VolumeReason
+from consumers.vocabulary.reasons import VolumeReason
+from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import put
 from tests.reset_rows import a_reset
 from tests.world import NOW, a_broker, a_cluster, a_group, a_reading, ago

@@ -8,7 +8,7 @@ import pytest
 
 from consumers.rocketmq.admin import MAX_TOPIC_LIST, BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import GroupConnections
-from consumers.rocketmq.wire.errors import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
+from consumers.rocketmq.wire.codes import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.asking import Use, ask, golden_answer

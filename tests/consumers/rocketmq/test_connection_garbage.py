@@ -7,14 +7,14 @@ import struct
 
 import pytest
 
-from consumers.rocketmq.wire.connection import Connection
-from consumers.rocketmq.wire.errors import (
+from consumers.rocketmq.wire.codes import (
     DeadlineExceeded,
     LocalProtocolError,
     RemoteProtocolError,
     RocketMQError,
     Unreachable,
 )
+from consumers.rocketmq.wire.connection import Connection
 from consumers.rocketmq.wire.frames import Command, encode
 from tests.consumers.rocketmq.fake_server import Behaviour, commands, served, silence
 

@@ -5,7 +5,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 
 INT32 = st.integers(-(2**31), 2**31 - 1)

@@ -9,11 +9,9 @@ import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin, NameServer
 from consumers.rocketmq.names import topic_kind
-from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, mq_version_name
 from consumers.rocketmq.wire.connection import Connection
-from consumers.rocketmq.wire.errors import BrokerRefused
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.values import mq_version_name
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

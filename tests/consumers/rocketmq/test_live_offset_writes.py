@@ -10,9 +10,9 @@ from typing import TypeVar
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.offset_writes import EARLIEST_MS, LATEST_MS, NotApplied, OffsetWrites
-from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError
+from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.writes import EARLIEST_MS, LATEST_MS, NotApplied, OffsetWrites
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused
+from consumers.rocketmq.wire.codes import BrokerRefused, Credentials, ResponseCode
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.values import Credentials
 from dashboard.demo.cluster import RocketMQ
 
 pytestmark = pytest.mark.live

@@ -7,13 +7,13 @@ from typing import TypeVar
 import pytest
 
 from consumers.rocketmq.name_server import Broker, ClusterInfo, NameServer, QueueRoute, Route
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import (
+from consumers.rocketmq.wire.codes import (
     BrokerRefused,
     DeadlineExceeded,
     LocalProtocolError,
     NameServersFailed,
     RemoteProtocolError,
+    ResponseCode,
     Unreachable,
 )
 from consumers.rocketmq.wire.frames import Command

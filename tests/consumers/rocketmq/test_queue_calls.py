@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.rocketmq.messages.stored import PullOutcome, QueueEntries, QueueEntry
-from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError
+from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError
 from consumers.rocketmq.wire.frames import Command
 from tests.consumers.rocketmq.asking import Use, ask, golden_answer
 from tests.consumers.rocketmq.fake_server import answering, reply

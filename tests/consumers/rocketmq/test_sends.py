@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from consumers.rocketmq.sends import BrokerSends, Outgoing, Sent
-from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.codes import BrokerRefused, RocketMQError
 from consumers.rocketmq.wire.frames import Command, encode
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.writes import BrokerSends, Outgoing, Sent
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, commands, reply, served, silence
 
 MESSAGE = Outgoing(body=b"\x00body", properties="KEYS\x01k\x02", flag=7, sys_flag=0x701, born_ms=1700)

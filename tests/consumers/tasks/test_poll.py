@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from consumers.polling.locks import Locked
-from consumers.polling.pollers import alone
-from consumers.polling.wire import WireClosed
-from consumers.tasks.poll import begins, poll_cluster
+from consumers.polling.poll import alone
+from consumers.polling.registration import WireClosed
+from consumers.tasks import begins, poll_cluster
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_reading_that_still_runs_or_is_broken_off_leaves_the_next_its_turn(mon
             poll_cluster(self._name)
             raise WireClosed("its connections were closed")
 
-    monkeypatch.setattr("consumers.tasks.poll.poller_of", Poller)
+    monkeypatch.setattr("consumers.tasks.poller_of", Poller)
     poll_cluster("prod")
     poll_cluster("prod")
     assert polled == ["prod", "prod"]

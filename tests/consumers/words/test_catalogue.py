@@ -11,11 +11,11 @@ from django.utils.translation import override
 
 import consumers.vocabulary
 import consumers.words
-from consumers.vocabulary.unknown import UnknownReason, code_of
-from consumers.vocabulary.volumes import VolumeReason
-from consumers.words.rules import rule_words
-from consumers.words.unknown import reason_words
-from consumers.words.volumes import volume_words
+from consumers.vocabulary.reasons import VolumeReason
+from consumers.vocabulary.states import UnknownReason, code_of
+from consumers.words.reasons import CATALOGUES as CATALOGUES_OF_REASONS
+from consumers.words.reasons import REASONS, volume_words
+from consumers.words.states import reason_words, rule_words
 
 
 def modules(package) -> list:
@@ -51,6 +51,10 @@ def test_words_are_made_in_the_language_of_who_reads_them(enum):
 @pytest.mark.parametrize("enum", ENUMS, ids=lambda enum: enum.__name__)
 def test_no_two_codes_of_a_kind_have_the_same_words(enum):
     assert len({str(words) for words in CATALOGUES[enum].values()}) == len(enum)
+
+
+def test_no_two_reasons_that_are_stored_have_the_same_code():
+    assert len(REASONS) == sum(map(len, CATALOGUES_OF_REASONS))
 
 
 def test_a_code_of_another_version_is_said_as_it_is():
@@ -93,8 +97,8 @@ def test_no_code_of_a_volume_is_one_of_a_reading():
     assert not set(VolumeReason) & set(UnknownReason)
 
 
-# RocketMQ's own words.
-SAME_IN_CHINESE = {"POP", "Broker"}
+# RocketMQ's own words, and what is the words of another code alone.
+SAME_IN_CHINESE = {"POP", "Broker", "%(unknown_reason)s。"}
 
 
 @pytest.mark.parametrize("enum", CATALOGUES, ids=lambda enum: enum.__name__)

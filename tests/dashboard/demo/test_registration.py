@@ -11,7 +11,7 @@ import pytest
 
 from consumers.rocketmq.wire.connection import TlsOptions
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
-from dashboard.demo.registration import NotRegistered, wait_until_registered
+from dashboard.demo.administration import NotRegistered, wait_until_registered
 from tests.certificates import Authority
 
 CLUSTER, UPDATE = 106, 25

@@ -2,7 +2,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from dashboard.figures.lag_lines import lag_lines
-from dashboard.figures.points import Change, Figure, Line
+from dashboard.figures.layout import Change, Figure, Line
 
 STEP = timedelta(minutes=1)
 START = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.figures.layout import figure
-from dashboard.figures.points import Figure, Span
+from dashboard.figures.layout import Figure, Span, figure
 
 SINCE = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
+from dashboard.figures.layout import Change, Figure, Span
 from dashboard.figures.ownership_timeline import KINDS, OWNERS, colour_number, ownership_timeline
-from dashboard.figures.points import Change, Figure, Span
 
 START = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.figures.points import Figure, Line
+from dashboard.figures.layout import Figure, Line
 from dashboard.figures.queue_heatmap import queue_heatmap
 
 STEP = timedelta(minutes=1)

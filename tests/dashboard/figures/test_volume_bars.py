@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.figures.points import Change, Figure, Line
+from dashboard.figures.layout import Change, Figure, Line
 from dashboard.figures.volume_bars import volume_bars
 
 STEP = timedelta(minutes=1)

@@ -11,7 +11,7 @@ import time_machine
 from django.db import OperationalError, connection
 from django.test import Client
 
-from consumers.clusters.pipeline_status import late_evaluation
+from consumers.clusters.queries import late_evaluation
 from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters
 from consumers.lake.reader import files
@@ -77,7 +77,7 @@ def test_it_is_ready_when_everything_is_fresh():
 @pytest.mark.parametrize(
     ("read_at", "sentence"),
     [
-        (None, "reading of prod: it has not been read yet"),
+        (None, "reading of prod: it has not been scraped yet"),
         (ago(46), "reading of prod: the last reading is older than 45 s"),
     ],
 )
@@ -96,7 +96,7 @@ def test_it_does_not_take_a_reading_that_reached_no_broker_for_one():
     cluster = a_cluster(read_at=None)
     a_reading(cluster, ago(5), complete=False, error="no name server answered")
     a_run(ago(20))
-    assert readiness(NOW).readings["prod"].detail == "it has not been read yet"
+    assert readiness(NOW).readings["prod"].detail == "it has not been scraped yet"
 
 
 def test_it_is_ready_before_the_first_judgement_is_due():

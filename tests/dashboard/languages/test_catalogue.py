@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-from django.utils.translation import gettext, ngettext, override
+from django.utils.translation import gettext, ngettext, override, pgettext
 
 from tests.catalogue import mo, po
 from tests.catalogue.extracted import Message, extracted
@@ -12,7 +12,7 @@ from tests.catalogue.files import MO, PO
 
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sdrg%]|%\.\d[a-z]|\{\w+\}|</?(?:b|code)>")
 # Stored as sentences, and read by everybody afterwards: English, until codes are stored instead.
-STORED = {"Acknowledged: %s", "Acknowledged.", "Nobody looks after it any more."}
+STORED = {"Acknowledged: %s", "Acknowledged.", "Acknowledgement withdrawn."}
 MESSAGES, KNOWN = extracted(), po.read(PO)
 TRANSLATED = [one for one in KNOWN.values() if one.singular and one.text]
 
@@ -22,7 +22,7 @@ def test_it_has_every_message_of_the_code() -> None:
 
 
 def test_every_message_is_translated_but_those_that_are_stored() -> None:
-    missing = {one.singular for one in MESSAGES.values() if not KNOWN[one.singular].text}
+    missing = {key for key in MESSAGES if not KNOWN[key].text}
     assert missing == STORED
 
 
@@ -55,8 +55,13 @@ def test_django_reads_it() -> None:
         assert ngettext("%(n)s group", "%(n)s groups", 1) == ngettext("%(n)s group", "%(n)s groups", 2)
 
 
+def test_a_context_tells_two_meanings_apart() -> None:
+    with override("zh-hans"):
+        assert (pgettext("of a group", "Owner"), gettext("Owner")) == ("负责人", "所有者")
+
+
 def test_writing_and_reading_gives_the_same() -> None:
-    text = po.written(MESSAGES.values(), {one.singular: one.text for one in KNOWN.values()})
+    text = po.written(MESSAGES.values(), {key: one.text for key, one in KNOWN.items()})
     assert text == PO.read_text(), "Run: python -m tests.catalogue"
 
 

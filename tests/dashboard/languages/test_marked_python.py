@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.catalogue.extracted import PLURAL, ROOT, SINGULAR
+from tests.catalogue.extracted import CONTEXT, PLURAL, ROOT, SINGULAR
 
 SITE = ROOT / "dashboard"
 FOLDERS = ("pages", "wording", "templatetags", "figures", "svg")
@@ -60,7 +60,7 @@ def _is_left_out(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-    return name in SINGULAR | PLURAL | OF_DEVELOPERS | LOGGED
+    return name in SINGULAR | PLURAL | CONTEXT | OF_DEVELOPERS | LOGGED
 
 
 def modules() -> list[Path]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from consumers.groups.unknown_words import UnknownWord
+from consumers.groups.shown import UnknownWord
 from dashboard.metrics.families import scrape
 from tests.world import NOW, a_cluster
 

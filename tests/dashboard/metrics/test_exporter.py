@@ -9,7 +9,7 @@ import time_machine
 from django.test import Client
 
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupTotal
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.exposition_parser import Samples, parsed
 from tests.world import (
     NOW,

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget

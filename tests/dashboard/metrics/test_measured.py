@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.alerts.measuring import measured
+from consumers.alerts.measures.registry import measured
 from consumers.lake.store import Lake
 from consumers.models import Measure
 from tests.alert_rows import a_rule
@@ -35,12 +35,21 @@ def of_groups(samples: Samples, name: str) -> dict[str, float]:
 def test_every_number_of_groups_that_rules_look_at_is_there_as_they_see_it(samples: Samples) -> None:
     rules = [a_rule(measure.value, measure=measure) for measure in Measure]
     table = measured(NOW, rules).groups
-    numbers = {measure: column for measure, column in table.columns.items() if measure.value not in BEHIND_ALL}
-    assert len(numbers) == 13
+    numbers = {
+        measure: column
+        for measure, column in table.columns.items()
+        if isinstance(measure, Measure) and measure.value not in BEHIND_ALL
+    }
+    assert len(numbers) == 15
     for measure, column in numbers.items():
         seen = zip((subject.group for subject in table.subjects), column.values, strict=True)
         family = f"consumerscope_group_{NAMES.get(measure.value, measure.value)}"
         assert of_groups(samples, family) == {group: value for group, value in seen if value is not None}, family
+
+
+def test_what_came_again_is_counted_where_its_cause_is_sure(samples: Samples) -> None:
+    assert of_groups(samples, "consumerscope_group_repeat_events_hour")["stopped"] == 1
+    assert of_groups(samples, "consumerscope_group_redelivered_messages_hour")["stopped"] == 42
 
 
 @pytest.mark.parametrize(
@@ -52,5 +61,5 @@ def test_it_tells_who_holds_what(samples: Samples, name: str, value: float) -> N
 
 
 def test_it_says_whom_rules_leave_alone(samples: Samples) -> None:
-    spared = [dict(labels) for name, labels in samples if name == "consumerscope_group_spared"]
-    assert spared == [{"cluster": "prod", "group": "paused", "reason": "paused"}]
+    suppressed = [dict(labels) for name, labels in samples if name == "consumerscope_group_spared"]
+    assert suppressed == [{"cluster": "prod", "group": "paused", "reason": "paused"}]

@@ -30,6 +30,8 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_expires_in_seconds": 72 * 3600 - 61.5,
         "group_drain_seconds": 80.5,
         "group_dlq_inflow_messages": 5,
+        "group_repeat_events_hour": 0,
+        "group_redelivered_messages_hour": 0,
         "group_unsettled_seconds": 0,
         "group_unowned_queues": 0,
         "group_doubly_owned_queues": 0,
@@ -40,6 +42,8 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_expired_messages": 3,
         "group_never_committed_queues": 2,
         "group_lost_queues": 0,
+        # The worker has not checked it yet.
+        "finding not_checked unknown": 1,
     }
 
 

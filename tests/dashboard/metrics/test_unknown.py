@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import Broker, Cluster, GroupWindow, PipelineRun, Reading
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.dashboard.metrics.whole import Scrape, a_whole_group, of_group
 from tests.world import a_broker, a_client, a_group, ago
 
@@ -26,7 +26,9 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
     a_whole_group(cluster, broker="broker-b")
     seen = of_group(scrape())
     assert {name.removeprefix("unknown ") for name in seen if name.startswith("unknown")} == words
-    numbers = {name for name in seen if not name.startswith(("unknown", "group_state", "group_health"))}
+    numbers = {
+        name for name in seen if not name.startswith(("unknown", "group_state", "group_health", "finding not_checked"))
+    }
     assert numbers <= {"group_lag_messages_at_least"}
 
 
@@ -103,6 +105,7 @@ def test_a_group_that_was_never_read_says_so(cluster: Cluster, scrape: Scrape) -
         "group_state UNKNOWN": 1,
         # Not known, as its metric says it.
         "group_health": 1,
+        "finding not_checked unknown": 1,
     }
 
 

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster, ConsumerGroup, GroupWindow, PipelineRun, Queue
-from consumers.polling.record.history import write_history
-from consumers.polling.record.tables.columns import reading_rows
+from consumers.polling.record.history import reading_rows, write_history
 from tests.readings import broker, reading, row
 from tests.rebalance_rows import a_rebalance, read_every
+from tests.repeat_rows import a_repeat
 from tests.world import (
     a_broker,
     a_client,
@@ -55,6 +55,8 @@ def _stopped(cluster: Cluster) -> None:
     _minute(group, into_dlq=1)
     for number in range(6):
         a_rebalance(group, ago(300 + 300 * number))
+    a_repeat(group, ago(900))
+    a_repeat(group, ago(300), confidence="possible", messages_low=2)
 
 
 def _well(cluster: Cluster) -> None:

@@ -3,15 +3,13 @@
 import base64
 import hashlib
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dashboard.setup.environment import Environment, Need
-from dashboard.setup.trouble import SetupFailed
+from dashboard.setup import BUILDERS, SetupFailed, ensure_environment
 
 
 def make_wheel(folder: Path) -> str:
@@ -36,22 +34,24 @@ def make_wheel(folder: Path) -> str:
 
 class Checkout:
     def __init__(self, root: Path) -> None:
-        self.said: list[str] = []
         self.digest = make_wheel(root / "wheels")
         self.lock = root / "requirements.lock"
         self.folder = root / ".venv"
+        self.python = self.folder / "bin" / "python"
+        self.stamp = self.folder / "installed-lock"
         self.pin(self.digest)
 
     def pin(self, digest: str) -> None:
         self.lock.write_text(f"tiny==1.0 \\\n    --hash=sha256:{digest}\n")
 
-    def ensure(self) -> list[str]:
-        self.said.clear()
-        Environment(self.folder, self.lock).ensure(self.said.append)
-        return self.said
+    def ensure(self) -> None:
+        ensure_environment(self.folder, self.lock)
+
+    def uninstall(self) -> None:
+        subprocess.run([self.python, "-m", "pip", "-q", "uninstall", "-y", "tiny"], capture_output=True, check=True)
 
     def answer(self) -> str:
-        command = [self.folder / "bin" / "python", "-c", "import tiny; print(tiny.ANSWER)"]
+        command = [self.python, "-c", "import tiny; print(tiny.ANSWER)"]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -61,12 +61,13 @@ def _checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 
 @pytest.fixture
-def checkout(_checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+def checkout(_checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Checkout:
     """One for all tests, as making an environment takes seconds; whole when a test begins."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(_checkout.lock.parent / "wheels"))
     _checkout.pin(_checkout.digest)
     _checkout.ensure()
+    capfd.readouterr()
     return _checkout
 
 
@@ -74,13 +75,32 @@ def test_it_installs_what_is_locked(checkout: Checkout) -> None:
     assert checkout.answer() == "42"
 
 
-def test_it_does_nothing_the_second_time(checkout: Checkout) -> None:
-    assert checkout.ensure() == []
+def test_it_does_nothing_the_second_time(checkout: Checkout, capfd: pytest.CaptureFixture[str]) -> None:
+    checkout.ensure()
+    assert capfd.readouterr() == ("", "")
 
 
-def test_it_installs_again_when_the_lock_has_changed(checkout: Checkout) -> None:
-    checkout.lock.write_text(checkout.lock.read_text() + "# via something\n")
-    assert checkout.ensure()[-1] == "All packages are installed"
+@pytest.mark.parametrize(
+    ("what_happened", "is_made_anew"),
+    [
+        (lambda checkout: checkout.lock.write_text(checkout.lock.read_text() + "# via something\n"), False),
+        (lambda checkout: checkout.stamp.unlink(), False),
+        (lambda checkout: checkout.stamp.write_text("unfinished"), True),
+        (lambda checkout: checkout.python.unlink(), True),
+    ],
+    ids=["another lock", "filled by hand", "interrupted", "its Python is gone"],
+)
+def test_it_installs_again_and_makes_the_environment_anew_only_where_it_must(
+    checkout: Checkout,
+    what_happened: Callable[[Checkout], object],
+    is_made_anew: bool,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    what_happened(checkout)
+    checkout.ensure()
+    said = capfd.readouterr().out.splitlines()
+    assert ("Making a Python environment in .venv" in said, said[-1]) == (is_made_anew, "All packages are installed")
+    assert checkout.answer() == "42"
 
 
 @pytest.mark.parametrize(
@@ -88,41 +108,29 @@ def test_it_installs_again_when_the_lock_has_changed(checkout: Checkout) -> None
     [
         ("tiny==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n", "DO NOT MATCH THE HASHES"),
         ("tiny==1.0\n", "Hashes are required"),
+        ("absent==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n", "No matching distribution"),
     ],
 )
 def test_it_refuses_a_package_that_is_not_the_one_that_was_locked(
-    checkout: Checkout, lock: str, complaint: str
+    checkout: Checkout, lock: str, complaint: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """And is marked as unfinished from then on."""
-    uninstall = [checkout.folder / "bin" / "python", "-m", "pip", "-q", "uninstall", "-y", "tiny"]
-    subprocess.run(uninstall, capture_output=True, check=True)
+    checkout.uninstall()
     checkout.lock.write_text(lock)
-    with pytest.raises(SetupFailed, match=complaint):
+    with pytest.raises(SetupFailed, match="connect this machine to the network once"):
         checkout.ensure()
-    assert Environment(checkout.folder, checkout.lock).need("any") is Need.MAKE
-    (checkout.folder / "unfinished").unlink()
+    assert complaint in capfd.readouterr().err
+    assert checkout.stamp.read_text() == "unfinished"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """What is looked at of an environment, without making one."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python").symlink_to(sys.executable)
-    (tmp_path / "installed-lock").write_text("digest\n")
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("what_happened", "need"),
-    [
-        (lambda folder: None, Need.NOTHING),
-        (lambda folder: (folder / "installed-lock").write_text("another\n"), Need.FILL),
-        (lambda folder: (folder / "installed-lock").unlink(), Need.FILL),
-        (lambda folder: (folder / "unfinished").touch(), Need.MAKE),
-        (lambda folder: (folder / "bin" / "python").unlink(), Need.MAKE),
-    ],
-    ids=["nothing", "another lock", "filled by hand", "interrupted", "its Python is gone"],
-)
-def test_it_knows_what_an_environment_needs(folder: Path, what_happened: Callable[[Path], object], need: Need) -> None:
-    what_happened(folder)
-    assert Environment(folder, folder / "requirements.lock").need("digest") is need
+def test_it_installs_what_builds_packages_with_its_digests_before_all_others() -> None:
+    lock = "".join(
+        [
+            "numpy==2.4.6 ; python_full_version < '3.12' \\\n    --hash=sha256:bb\n",
+            builders
+            := "setuptools==84.2.1 \\\n    --hash=sha256:dd \\\n    --hash=sha256:ee\n    # via consumerscope\n",
+            "tiny==1.0 \\\n    --hash=sha256:ff\n",
+            "wheel==0.48.0 \\\n    --hash=sha256:ff\n",
+        ]
+    )
+    assert BUILDERS.findall(lock) == [builders, "wheel==0.48.0 \\\n    --hash=sha256:ff\n"]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dashboard.svg.offset_bars import PER_LINE, QueueEnds, before_after, colour_places
+from dashboard.figures.offset_bars import PER_LINE, QueueEnds, before_after, colour_places
 
 COLOURS = {"a@1": 1, "b@1": 2}
 

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.svg.offset_bars import WIDTH, offset_bar
+from dashboard.figures.offset_bars import WIDTH, offset_bar
 
 
 @pytest.mark.parametrize("offsets", [(None, 5, 9), (0, None, 9), (0, 5, None)])

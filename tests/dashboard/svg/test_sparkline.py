@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.svg.sparkline import HEIGHT, PAD, sparkline
+from dashboard.figures.shapes import HEIGHT, PAD, sparkline
 
 FOOT = f"{HEIGHT - PAD:.1f}"
 

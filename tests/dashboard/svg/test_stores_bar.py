@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from dashboard.svg.offset_bars import stores_bar
+from dashboard.figures.offset_bars import stores_bar
 
 
 def boxes(svg: str) -> dict[str, tuple[float, float]]:

@@ -6,10 +6,10 @@ from django.template import Context, Template
 
 from consumers.groups.rows import GroupRow, KnownPart
 from consumers.vocabulary.reasons import ReasonCode
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import coded_reason
 from dashboard.pages.site.patterns import examples
-from dashboard.wording.fields import FIELDS
+from dashboard.wording.numbers import FIELDS
 from tests.world import NOW, ago
 
 KNOWN: GroupRow = dict(examples(NOW)["rows"])["known"]

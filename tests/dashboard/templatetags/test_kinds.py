@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from consumers.models import State
-from consumers.vocabulary.groups import Flag
-from consumers.words.groups import FLAGS
+from consumers.vocabulary.states import Flag
+from consumers.words.states import FLAGS
 from dashboard.templatetags.kinds import flags, group_state, is_at_rest
 
 

@@ -1,9 +1,12 @@
-from consumers.retries.checks.condition_rows import ConditionName, Severity
+from consumers.retries.checks.condition_rows import FINDINGS, ConditionName
 from consumers.retries.unfinished.blocked_rows import BlockedKind
-from dashboard.wording.retries import BLOCKED, CONDITIONS, LIKE, SEVERITIES
+from consumers.vocabulary.findings import FindingSeverity
+from dashboard.templatetags.findings import LIKE
+from dashboard.wording.resets import BLOCKED, CONDITIONS
 
 
 def test_every_condition_severity_and_kind_of_block_has_its_words() -> None:
     assert set(CONDITIONS) == {name.value for name in ConditionName}
-    assert set(SEVERITIES) == set(LIKE) == set(Severity)
+    assert set(FINDINGS) == set(ConditionName)
+    assert set(LIKE) == set(FindingSeverity)
     assert set(BLOCKED) == set(BlockedKind)

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from consumers.alerts.channels.delivery.payload import Payload, fires_again, notified_before, still_firing
+from consumers.alerts.channels.payload import Payload, fires_again, notified_before, still_firing
 from consumers.alerts.fields import EntryField, Shape, WrongValue
 from consumers.models import Channel, ChannelKind, Delivery, IncidentEventKind, IncidentStatus
 
@@ -164,7 +164,7 @@ KIND = ChannelKindSpec(
             shape=Shape.TEXT,
             check=own_address,
             label=_("Address"),
-            hint=_("its own address, as http://alertmanager.example.org:9093"),
+            hint=_("the address of Alertmanager, such as http://alertmanager.example.org:9093"),
         ),
         EntryField(
             name="username",
@@ -173,7 +173,7 @@ KIND = ChannelKindSpec(
             default="",
             is_sent_along=True,
             label=_("User name"),
-            hint=_("with a password; or a token instead"),
+            hint=_("with a password; or use a token instead"),
         ),
         EntryField(
             name="password",
@@ -183,7 +183,7 @@ KIND = ChannelKindSpec(
             is_secret=True,
             is_sent_along=True,
             label=_("Password"),
-            hint=_("of that user"),
+            hint=_("for that user"),
         ),
         EntryField(
             name="token",

@@ -13,8 +13,8 @@ from django.core.validators import validate_email
 from django.utils.html import urlize
 from django.utils.translation import gettext_lazy as _
 
-from consumers.alerts.channels.delivery.payload import notified_before
-from consumers.alerts.channels.texts.render import Rendered, render
+from consumers.alerts.channels.payload import notified_before
+from consumers.alerts.channels.render import Rendered, render
 from consumers.alerts.fields import EntryField, Shape, WrongValue, text
 from consumers.models import ChannelKind, Delivery
 
@@ -144,7 +144,7 @@ KIND = ChannelKindSpec(
             shape=Shape.LIST,
             check=recipients,
             label=_("Recipients"),
-            hint=_("addresses, one on each line"),
+            hint=_("addresses, one per line"),
         ),
     ),
 )

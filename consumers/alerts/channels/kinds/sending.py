@@ -113,10 +113,10 @@ def _answered(response: HTTPResponse) -> Answer:
         while len(held) < LONGEST_ANSWER and (piece := response.read1(AT_ONCE)):
             held += piece
     text = held[:LONGEST_ANSWER].decode(errors="replace")
-    return Answer(response.status, response.reason, text, _wished(response.getheader("Retry-After")))
+    return Answer(response.status, response.reason, text, _retry_after(response.getheader("Retry-After")))
 
 
-def _wished(header: str | None) -> float | None:
+def _retry_after(header: str | None) -> float | None:
     """The seconds of Retry-After. Its other form, a date, is ignored."""
     return float(header) if header and header.isascii() and header.isdigit() and len(header) < 7 else None
 
@@ -149,13 +149,13 @@ def outcome_of(answer: Answer) -> Outcome:
         text = "an answer that is no text"
     if 300 <= answer.status < 400:
         text = "redirects are not followed: enter the address that it leads to"
-    ok, wish = 200 <= answer.status < 300, answer.retry_after_seconds
+    ok, retry_after = 200 <= answer.status < 300, answer.retry_after_seconds
     return Outcome(
         ok=ok,
         answer=f"{said}: {text}" if text else said,
         hopeless=400 <= answer.status < 500 and answer.status not in MAY_PASS,
-        retry_after_seconds=wish,
-        asks_for_time=not ok and (answer.status == TOO_MANY or wish is not None),
+        retry_after_seconds=retry_after,
+        asks_for_time=not ok and (answer.status == TOO_MANY or retry_after is not None),
     )
 
 

@@ -7,9 +7,9 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from consumers.alerts.channels.channel_secrets import sealed_fields
 from consumers.alerts.channels.channel_settings import checked_channel, saved
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.channels.receiver import sealed_fields
+from consumers.alerts.fields import AlertRefused
 from consumers.models import Channel
 from tests.alert_rows import a_channel, a_rule
 from tests.channel_rows import SECRET, a_real_channel, a_webhook

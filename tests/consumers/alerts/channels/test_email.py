@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.kinds.email import page
-from consumers.alerts.channels.texts.render import Rendered
+from consumers.alerts.channels.render import Rendered
 from consumers.models import Channel, ConsumerGroup, Delivery, Incident
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel

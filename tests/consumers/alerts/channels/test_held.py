@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.queue import channels_due, comes_again
+from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.queue import channels_due, comes_again
 from consumers.models import Channel, ConsumerGroup, Delivery
 from dashboard.demo.children import free_ports
 from tests.alert_rows import a_rule, an_incident, an_incident_event

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.deliver import deliver
 from consumers.models import Channel, ConsumerGroup, Delivery, DeliveryAttempt
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_webhook

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from apprise import Apprise
 
-from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.kinds.apprise import notices_of
-from consumers.alerts.channels.kinds.apprise_services import checked_apprise_url
+from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.kinds.apprise import checked_apprise_url, notices_of
 from consumers.models import AlertRule, Channel, ConsumerGroup, Delivery, Incident, IncidentEvent
 from tests.alert_rounds import a_round
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event

@@ -8,7 +8,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.deliver import deliver
 from consumers.models import Channel
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_webhook

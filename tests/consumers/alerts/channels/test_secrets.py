@@ -8,8 +8,8 @@ from django.apps import apps
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.alerts.channels.channel_secrets import INSTEAD, LONGEST_SHOWN, scrubbed, scrubbed_answer, secrets_in
-from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.receiver import INSTEAD, LONGEST_SHOWN, scrubbed, scrubbed_answer, secrets_in
 from consumers.models import Channel
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel

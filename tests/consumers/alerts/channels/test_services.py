@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.deliver import deliver
 from consumers.models import Delivery
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.certificates import Authority

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.queue import channels_due
+from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.queue import channels_due
 from consumers.alerts.edits import send_test
 from consumers.models import Channel
 from tests.alert_rows import a_rule, an_incident, an_incident_event

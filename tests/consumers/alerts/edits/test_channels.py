@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits import keep_channel, remove_channel
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.edits import remove_channel, save_channel
+from consumers.alerts.fields import AlertRefused
 from consumers.models import AuditEvent, Channel, Delivery
 from tests.alert_rows import a_channel, a_delivery
 from tests.world import NOW
@@ -27,7 +27,7 @@ def noted() -> list[str]:
 
 
 def test_a_channel_is_kept_with_who_wrote_it_and_without_its_secrets_in_the_open(bob: User) -> None:
-    keep_channel(FIELDS, None, bob, NOW)
+    save_channel(FIELDS, None, bob, NOW)
     row = Channel.objects.values().get()
     assert (row["target"], row["changed_by_name"]) == ("https://hooks.example.org", "bob")
     assert SECRET not in f"{row}{noted()}"
@@ -35,15 +35,15 @@ def test_a_channel_is_kept_with_who_wrote_it_and_without_its_secrets_in_the_open
 
 
 def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
-    channel = keep_channel(FIELDS, None, bob, NOW)
-    keep_channel({"enabled": False}, channel, bob, NOW)
+    channel = save_channel(FIELDS, None, bob, NOW)
+    save_channel({"enabled": False}, channel, bob, NOW)
     channel.refresh_from_db()
     assert (channel.enabled, channel.target, noted()[1]) == (False, "https://hooks.example.org", "Changed enabled.")
 
 
 def test_what_is_refused_changes_nothing(bob: User) -> None:
     with pytest.raises(AlertRefused) as refusal:
-        keep_channel(FIELDS | {"url": "ftp://hooks.example.org"}, None, bob, NOW)
+        save_channel(FIELDS | {"url": "ftp://hooks.example.org"}, None, bob, NOW)
     assert (list(refusal.value.errors), Channel.objects.exists()) == (["url"], False)
 
 

@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits import keep_note, remove_note
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.edits import remove_note, save_note
+from consumers.alerts.fields import AlertRefused
 from consumers.models import AuditEvent, GroupNote
 from tests.alert_rows import a_note
 from tests.world import NOW
@@ -18,21 +18,21 @@ def bob() -> User:
 
 
 def test_a_note_is_kept_with_who_wrote_it(bob: User) -> None:
-    keep_note({"group_pattern": "bill*", "owner": "payments"}, None, bob, NOW)
+    save_note({"group_pattern": "bill*", "owner": "payments"}, None, bob, NOW)
     note = GroupNote.objects.get()
     assert (note.owner, note.changed_at, note.changed_by_name) == ("payments", NOW, "bob")
 
 
 def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
     note = a_note()
-    keep_note({"owner": "billing"}, note, bob, NOW)
+    save_note({"owner": "billing"}, note, bob, NOW)
     note.refresh_from_db()
     assert (note.owner, note.labels, note.changed_by_name) == ("billing", {"team": "payments"}, "bob")
 
 
 def test_what_is_refused_changes_nothing(bob: User) -> None:
     with pytest.raises(AlertRefused):
-        keep_note({"group_pattern": "bill*"}, None, bob, NOW)
+        save_note({"group_pattern": "bill*"}, None, bob, NOW)
     assert not GroupNote.objects.exists()
 
 

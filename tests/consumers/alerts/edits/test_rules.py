@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits import keep_rule, remove_rule
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.edits import remove_rule, save_rule
+from consumers.alerts.fields import AlertRefused
 from consumers.models import AlertRule, AuditEvent, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
@@ -26,7 +26,7 @@ def noted() -> list[str]:
 
 
 def test_a_rule_is_kept_with_who_wrote_it(bob: User) -> None:
-    keep_rule(FIELDS, None, bob, NOW)
+    save_rule(FIELDS, None, bob, NOW)
     rule = AlertRule.objects.get(name="Far behind")
     assert (rule.threshold, rule.changed_at, rule.changed_by_name) == (100.0, NOW, "bob")
     assert noted() == ["Made the rule."]
@@ -34,7 +34,7 @@ def test_a_rule_is_kept_with_who_wrote_it(bob: User) -> None:
 
 def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
     rule = a_rule(runbook_url="https://wiki.example.org/lag")
-    keep_rule({"threshold": 600}, rule, bob, NOW)
+    save_rule({"threshold": 600}, rule, bob, NOW)
     rule.refresh_from_db()
     assert (rule.threshold, rule.runbook_url) == (600.0, "https://wiki.example.org/lag")
     assert noted() == ["Changed threshold."]
@@ -43,7 +43,7 @@ def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
 def test_what_is_refused_changes_nothing(bob: User) -> None:
     rule = a_rule()
     with pytest.raises(AlertRefused) as refusal:
-        keep_rule({"threshold": -1}, rule, bob, NOW)
+        save_rule({"threshold": -1}, rule, bob, NOW)
     rule.refresh_from_db()
     assert (list(refusal.value.errors), rule.threshold, noted()) == (["threshold"], 300.0, [])
 
@@ -58,7 +58,7 @@ def test_incidents_outlive_their_rule(bob: User) -> None:
 
 def test_a_rule_that_the_site_came_with_is_not_removed(bob: User) -> None:
     rule = a_rule(key="far_behind")
-    with pytest.raises(AlertRefused, match="switch it off instead"):
+    with pytest.raises(AlertRefused, match="disable it instead"):
         remove_rule(rule, bob, NOW)
     assert AlertRule.objects.filter(pk=rule.pk).exists()
 
@@ -69,7 +69,7 @@ def test_a_rule_is_not_removed_while_a_channel_is_for_it_alone(bob: User) -> Non
     both, alone = a_channel("both"), a_channel("alone")
     both.rules.set([rule, another])
     alone.rules.set([rule])
-    with pytest.raises(AlertRefused, match=r"Channels that are told of nothing else would be told of all: alone\."):
+    with pytest.raises(AlertRefused, match=r"would receive notifications of all rules: alone\."):
         remove_rule(rule, bob, NOW)
     alone.delete()
     remove_rule(rule, bob, NOW)

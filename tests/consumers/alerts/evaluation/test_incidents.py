@@ -113,12 +113,12 @@ def test_it_ends_when_the_rule_does_not_select_it_any_more(rule: AlertRule, chan
 
 
 def test_what_is_spared_does_not_hold(rule: AlertRule) -> None:
-    spared = Values({"billing": LATE}, spared={"billing": "paused by configuration"})
-    a_round(ago(120), spared, rule)
+    suppressed = Values({"billing": LATE}, suppressed={"billing": "paused by configuration"})
+    a_round(ago(120), suppressed, rule)
     assert not Incident.objects.exists()
     a_round(ago(110), {"billing": LATE}, rule)
     a_round(ago(50), {"billing": LATE}, rule)
-    a_round(ago(40), spared, rule)
+    a_round(ago(40), suppressed, rule)
     incident = Incident.objects.get()
     assert (incident.status, incident.clearing_since) == ("firing", ago(40))
     assert incident.evidence == "paused by configuration"

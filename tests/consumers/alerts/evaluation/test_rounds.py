@@ -68,11 +68,11 @@ def test_a_rule_that_is_removed_meanwhile_begins_nothing(rule: AlertRule) -> Non
 def test_a_restart_between_rounds_changes_nothing(rule: AlertRule, meanwhile: Callable[[], None]) -> None:
     a_channel()
     a_round(ago(15), LATE, rule)
-    before, told_before = written(), told()
+    before, earlier_notifications = written(), told()
     meanwhile()
     again = AlertRule.objects.get(pk=rule.pk)
     a_round(NOW, LATE, again)
-    assert (written(), told()) == (before, told_before)
+    assert (written(), told()) == (before, earlier_notifications)
 
 
 def test_events_of_people_and_of_rounds_share_one_row_of_numbers(rule: AlertRule) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.alerts.channels.delivery.takes import takes
+from consumers.alerts.channels.queue import Taking
 from consumers.models import AlertRule, Channel, Delivery, DeliveryEvent, Incident, Silence
 from tests.alert_rounds import a_round
 from tests.alert_rows import a_channel, a_rule, a_silence
@@ -55,7 +55,7 @@ def see_that_firing_is_known(before: Counter[tuple[str, str, str]], known: Count
             key = channel.name, str(incident.pk), "firing"
             if incident.silence_id is not None:
                 assert key in before or key not in known
-            elif takes(channel, incident):
+            elif Taking.of(channel).takes(incident):
                 assert key in known
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from consumers.alerts.measured import Column, Measured
-from consumers.alerts.measuring import measured
+from consumers.alerts.measured import Column, Measured, column_key
+from consumers.alerts.measures.registry import measured
 from consumers.models import AlertRule, Measure
 from tests.world import NOW
 
@@ -17,6 +17,8 @@ def _rule(measure: Measure, topic: str) -> AlertRule:
     compared: dict[str, Any] = {"comparison": "above", "threshold": 1.0}
     if measure == Measure.STATE:
         compared = {"comparison": "in", "states": ["STALL"]}
+    if measure == Measure.FINDINGS:
+        compared["findings"] = ["critical"]
     return AlertRule(name=f"{measure} {topic}", measure=measure, topic=topic, severity="warning", **compared)
 
 
@@ -28,11 +30,11 @@ def everything(*topics: str) -> Measured:
 
 def column(measure: Measure) -> Column:
     """Of all groups."""
-    return everything().groups.columns[measure]
+    return everything().groups.columns[column_key(_rule(measure, ""))]
 
 
 def of_group(measure: Measure, place: int = 0) -> tuple[Any, str]:
     """The value of a group, and the words that it comes with."""
     found = column(measure)
     value = found.values[place]
-    return value, found.reason(place) if value is None else found.spared(place) or found.evidence(place)
+    return value, found.reason(place) if value is None else found.suppressed(place) or found.evidence(place)

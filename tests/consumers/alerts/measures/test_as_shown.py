@@ -7,10 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from consumers.alerts.measured import Measured
-from consumers.groups.detail import topic_rows
+from consumers.groups.detail import group_queues, topic_rows
 from consumers.groups.listing import group_list
 from consumers.groups.overlay import RANKS, UNKNOWN_RANK
-from consumers.groups.queue_list import group_queues
 from consumers.groups.rows import GroupFilters, GroupRow
 from consumers.models import Cluster, ConsumerGroup, Measure, PipelineRun, State
 from tests.consumers.alerts.measures.of_all import everything

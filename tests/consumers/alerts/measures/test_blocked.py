@@ -44,13 +44,13 @@ def test_by_topic_that_of_its_queues_counts(group: ConsumerGroup) -> None:
 
 def test_one_that_the_consumer_offset_has_passed_is_finished(group: ConsumerGroup) -> None:
     a_head(group, "Orders", 300, cached_min=9)
-    assert of_group(Measure.BLOCKED) == (0.0, "no member holds a message that was there at the answer before")
+    assert of_group(Measure.BLOCKED) == (0.0, "no member has held the same oldest message since its previous report")
 
 
 @pytest.mark.parametrize("said", [{"running_info_error": "timed out"}, {"running_info_at": None}])
 def test_what_a_silent_member_holds_is_not_known(group: ConsumerGroup, said: dict[str, Any]) -> None:
     group.clients.update(**said)
-    assert of_group(Measure.BLOCKED) == (None, "c1 has not said which messages it holds")
+    assert of_group(Measure.BLOCKED) == (None, "c1 has not reported which messages it holds")
 
 
 def test_a_head_that_stands_is_known_though_another_member_is_silent(group: ConsumerGroup) -> None:
@@ -62,8 +62,8 @@ def test_a_head_that_stands_is_known_though_another_member_is_silent(group: Cons
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"consume_type": "CONSUME_POP"}, "pop messages"),
-        ({"consume_type": "CONSUME_ACTIVELY"}, "pull messages"),
+        ({"consume_type": "CONSUME_POP"}, "POP consumers"),
+        ({"consume_type": "CONSUME_ACTIVELY"}, "pull consumers"),
         ({"members": None, "membership_error": "broker-a timed out"}, "broker-a timed out"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_dead_broker_is_one_subject_with_the_groups_that_it_leaves_unknown(jud
     assert of_brokers(found) == {"broker-a": 5.0, "broker-b": 300.0}
     assert explained(found) == {"broker:prod/broker-b": ["billing", "shop"]}
     column = found.brokers.columns[Measure.BROKER_UNREAD]
-    assert column.evidence(1) == "broker-b could not be read: connection refused; last read 5 min ago"
+    assert column.evidence(1) == "broker-b could not be read: connection refused; last scraped 5 min ago"
     for measure, of_groups in found.groups.columns.items():
         assert [value is None for value in of_groups.values[:2]] == [True, True], measure
         assert of_groups.reason(0) == "broker-b could not be read: connection refused", measure
@@ -78,7 +78,7 @@ def test_a_broker_that_has_not_had_its_turn_is_not_known(judged: None) -> None:
     a_broker(a_cluster(), "broker-b", last_read_at=None)
     found = everything()
     assert of_brokers(found) == {"broker-b": None}
-    assert found.brokers.columns[Measure.BROKER_UNREAD].reason(0) == "broker-b has not been read yet"
+    assert found.brokers.columns[Measure.BROKER_UNREAD].reason(0) == "broker-b has not been scraped yet"
 
 
 def test_a_poll_worker_that_stops_is_the_matter_of_the_site_alone(judged: None) -> None:
@@ -119,7 +119,7 @@ def test_name_servers_that_do_not_tell_are_the_clusters_matter_while_brokers_are
     assert of_clusters(found, Measure.NAME_SERVER) == {"prod": 305.0}
     assert of_brokers(found) == {"broker-a": 5.0}
     assert found.clusters.columns[Measure.NAME_SERVER].evidence(0) == (
-        f"{REFUSED}; name servers last told its brokers 5 min 5 s ago"
+        f"{REFUSED}; name servers last listed its brokers 5 min 5 s ago"
     )
 
 
@@ -157,7 +157,10 @@ def test_a_pipeline_that_stops_explains_what_is_unknown_for_it_and_leaves_lags_a
 def test_before_the_first_judgement_it_counts_from_the_first_cluster() -> None:
     a_cluster()
     column = everything().site.columns[Measure.JUDGEMENT_AGE]
-    assert (column.values, column.evidence(0)) == ([86400.0], "nothing has been judged yet, for 1 d")
+    assert (column.values, column.evidence(0)) == (
+        [86400.0],
+        "never evaluated since the first cluster was added 1 d ago",
+    )
 
 
 def test_without_a_cluster_nothing_is_late() -> None:
@@ -173,18 +176,20 @@ def test_intervals_that_are_set_to_be_long_are_no_trouble(settings: Any) -> None
     found = everything()
     for table in (found.brokers, found.clusters, found.site):
         for measure, column in table.columns.items():
+            if isinstance(measure, tuple):
+                continue  # findings, which nobody has checked
             assert column.values[0] is not None
             if measure == Measure.LOST:
                 continue  # no age
             assert column.values[0] >= 500
-            assert column.spared(0) == column.evidence(0), measure
+            assert column.suppressed(0) == column.evidence(0), measure
 
 
 def test_what_is_late_is_not_spared() -> None:
     cluster = a_cluster(read_at=ago(200))
     a_dead_broker(cluster)
     found = everything()
-    assert found.site.columns[Measure.READING_AGE].spared(0) is None
-    assert found.site.columns[Measure.JUDGEMENT_AGE].spared(0) is None
+    assert found.site.columns[Measure.READING_AGE].suppressed(0) is None
+    assert found.site.columns[Measure.JUDGEMENT_AGE].suppressed(0) is None
     a_reading(cluster, ago(5))
-    assert everything().brokers.columns[Measure.BROKER_UNREAD].spared(0) is None
+    assert everything().brokers.columns[Measure.BROKER_UNREAD].suppressed(0) is None

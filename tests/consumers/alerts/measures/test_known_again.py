@@ -55,7 +55,7 @@ def test_it_counts_no_time_before_its_broker_was_read_again(cluster: Cluster) ->
 def test_it_is_not_known_at_the_moment_at_which_it_begins_to_count(cluster: Cluster) -> None:
     _readings(cluster, 3600, 15, AWAY)
     _readings(cluster, 0, 0, WELL)
-    assert of_group(Measure.UNKNOWN) == (0.0, "its state is not known for 0 s: too few scrapes to evaluate")
+    assert of_group(Measure.UNKNOWN) == (0.0, "state unknown for 0 s: too few scrapes to evaluate")
 
 
 def test_it_counts_no_time_before_any_broker_was_known_again(cluster: Cluster) -> None:

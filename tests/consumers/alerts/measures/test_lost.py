@@ -4,14 +4,14 @@ import pytest
 
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertRule, Incident, Measure, PipelineRun, QueueSnapshot
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.alert_rows import a_rule, an_incident
 from tests.consumers.alerts.measures.of_all import everything
 from tests.lost_rows import a_losing_group
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
 pytestmark = pytest.mark.django_db
-TOLD_OF_BROKER = "the offsets of 2 queues are lost: that is told of their broker"
+REPORTED_FOR_BROKER = "2 queues with a lost offset: reported for their broker"
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_group_is_left_to_its_broker(cluster):
     a_losing_group(cluster)
     groups = everything().groups.columns
     for measure in (Measure.STATE, Measure.UNKNOWN):
-        assert (groups[measure].values[0], groups[measure].reason(0)) == (None, TOLD_OF_BROKER)
+        assert (groups[measure].values[0], groups[measure].reason(0)) == (None, REPORTED_FOR_BROKER)
     assert groups[Measure.LAG].reason(0) == "the committed offset is gone from the broker: 2 queues"
 
 
@@ -96,4 +96,4 @@ def test_an_incident_of_a_group_stays_open_while_its_offsets_are_lost(cluster):
     incident = an_incident(rule, group, state="STOP", value=None)
     evaluate(NOW, lambda: NOW)
     incident.refresh_from_db()
-    assert (incident.status, incident.unknown_reason) == ("firing", TOLD_OF_BROKER)
+    assert (incident.status, incident.unknown_reason) == ("firing", REPORTED_FOR_BROKER)

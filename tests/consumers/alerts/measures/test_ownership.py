@@ -85,9 +85,9 @@ def test_a_topic_that_no_member_subscribes_to_needs_no_owner(group: ConsumerGrou
         ({"settled_at": None}, "settling"),
         ({"members_changed_at": NOW - CALM + timedelta(seconds=1)}, "settling"),
         ({"membership_at": None}, "not been asked"),
-        ({"membership_at": ago(901)}, "not every broker has said since"),
-        ({"consume_type": "CONSUME_POP"}, "pop messages"),
-        ({"consume_type": "CONSUME_ACTIVELY"}, "pull messages"),
+        ({"membership_at": ago(901)}, "not every broker has reported the group's members since"),
+        ({"consume_type": "CONSUME_POP"}, "POP consumers"),
+        ({"consume_type": "CONSUME_ACTIVELY"}, "pull consumers"),
     ],
 )
 def test_it_is_not_known_who_holds_what(
@@ -114,8 +114,8 @@ def test_a_silent_member_may_hold_what_nobody_holds(group: ConsumerGroup, queues
     let_go(queues[5])
     holds(group, "c2", [queues[0]])
     Client.objects.filter(client_id="c2").update(running_info_error="timed out")
-    assert of_group(Measure.UNOWNED) == (None, "c2 has not said which queues it holds")
-    assert of_group(Measure.DOUBLY_OWNED) == (None, "c2 has not said which queues it holds")
+    assert of_group(Measure.UNOWNED) == (None, "c2 has not reported which queues it owns")
+    assert of_group(Measure.DOUBLY_OWNED) == (None, "c2 has not reported which queues it owns")
 
 
 def test_without_members_no_queue_is_left_by_any(group: ConsumerGroup, queues: list[Queue]) -> None:
@@ -128,7 +128,7 @@ def test_broadcasting_members_own_every_queue(group: ConsumerGroup, queues: list
     holds(group, "c2", [queues[0]])
     ConsumerGroup.objects.filter(pk=group.pk).update(message_model="BROADCASTING")
     found = column(Measure.DOUBLY_OWNED)
-    assert (found.values, found.spared(0)) == ([0.0], "broadcasting: every member owns every queue")
+    assert (found.values, found.suppressed(0)) == ([0.0], "broadcasting: every member owns every queue")
 
 
 def test_two_processes_under_one_id_hold_the_same_queues(group: ConsumerGroup, queues: list[Queue]) -> None:

@@ -91,7 +91,7 @@ def test_one_queue_that_is_not_known_leaves_the_lag_of_the_topic_unknown(cluster
 def test_a_group_that_keeps_its_progress_elsewhere_has_no_lag_of_the_topic(cluster: Cluster) -> None:
     a_part(a_consumer(cluster, outside_store="com.example.Store"), "Orders", 3)
     lag = orders().columns[Measure.LAG]
-    assert (lag.values, lag.reason(0)) == ([None], "com.example.Store keeps its progress, not the brokers")
+    assert (lag.values, lag.reason(0)) == ([None], "com.example.Store stores its offsets, not the brokers")
 
 
 def test_a_queue_that_was_never_committed_leaves_the_sum_whole(cluster: Cluster) -> None:
@@ -123,10 +123,10 @@ def test_a_dead_broker_that_holds_nothing_of_the_topic_leaves_it_known(cluster: 
 def test_an_offset_of_the_topic_that_somebody_set_from_here_is_spared(cluster: Cluster) -> None:
     group = a_consumer(cluster)
     a_part(group, "Orders", 3, "REWIND", rule="offset_went_back", since=ago(30))
-    assert orders().columns[Measure.STATE].spared(0) is None
+    assert orders().columns[Measure.STATE].suppressed(0) is None
     reset = a_reset(group, kind=ResetKind.EARLIEST, status="done")
     a_reset_queue(reset, before=90, target=10, written_at=ago(40), outcome="confirmed")
-    assert (orders().columns[Measure.STATE].spared(0) or "").startswith("reset by")
+    assert (orders().columns[Measure.STATE].suppressed(0) or "").startswith("reset by")
 
 
 def test_notes_give_a_part_the_labels_of_its_group(cluster: Cluster) -> None:

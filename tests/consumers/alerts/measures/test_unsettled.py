@@ -44,7 +44,7 @@ def test_a_crash_loop_every_forty_seconds_is_told(group: ConsumerGroup, rule: No
     a_crash_loop(group, 1000, every=40, until=60)
     assert of_group(Measure.UNSETTLED) == (
         895.0,
-        "its members have been changing for 14 min without coming to rest",
+        "the members have been changing for 14 min",
     )
     assert column(Measure.UNSETTLED).since(0) == ago(1000)
     assert fired() == ["Without end"]
@@ -52,7 +52,7 @@ def test_a_crash_loop_every_forty_seconds_is_told(group: ConsumerGroup, rule: No
 
 def test_a_rollout_has_its_time_and_is_left_alone(group: ConsumerGroup, rule: None) -> None:
     a_rebalance(group, ago(1000), rollout=True, **GOES_ON)
-    assert of_group(Measure.UNSETTLED) == (935.0, "a rollout: each member starts anew, once")
+    assert of_group(Measure.UNSETTLED) == (935.0, "rollout: each member restarts once")
     assert fired() == []
 
 
@@ -73,7 +73,7 @@ def test_a_gap_in_readings_makes_it_unknown(cluster: Cluster, group: ConsumerGro
 
 def test_members_that_do_not_change_have_come_to_rest(group: ConsumerGroup) -> None:
     a_rebalance(group, ago(600))
-    assert of_group(Measure.UNSETTLED) == (0.0, "its members do not change")
+    assert of_group(Measure.UNSETTLED) == (0.0, "the members are stable")
     assert column(Measure.UNSETTLED).since(0) is None
 
 

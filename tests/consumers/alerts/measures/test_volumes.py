@@ -31,7 +31,7 @@ def test_dead_letters_are_those_of_the_last_five_judged_minutes(cluster: Cluster
         a_window(group, minutes, dead)
     assert of_group(Measure.DLQ_INFLOW) == (
         3,
-        "3 messages into its dead-letter topic in the five minutes until 02:59 UTC",
+        "DLQ inflow of 3 messages in the 5 minutes until 02:59 UTC",
     )
 
 
@@ -43,7 +43,7 @@ def test_a_sum_of_some_minutes_is_not_the_sum(cluster: Cluster, second: str | No
     if second is None:
         a_window(group, 1, None)
     value, said = of_group(Measure.DLQ_INFLOW)
-    assert (value, said) == (None, "not every one of the last five judged minutes tells of dead letters")
+    assert (value, said) == (None, "the DLQ inflow of the last 5 evaluated minutes is not known in full")
 
 
 def a_rebalance(group: ConsumerGroup, seconds: float, episode: float) -> None:
@@ -55,14 +55,14 @@ def test_rebalances_are_counted_by_episodes_of_the_hour(cluster: Cluster) -> Non
     group = a_behind_group(cluster)
     for seconds, episode in ((100, 160), (160, 160), (900, 900), (4000, 4000)):
         a_rebalance(group, seconds, episode)
-    assert of_group(Measure.REBALANCES) == (2, "2 episodes of rebalances within an hour")
+    assert of_group(Measure.REBALANCES) == (2, "2 rebalance episodes within an hour")
 
 
 def test_none_that_was_seen_is_none_where_members_were_asked(cluster: Cluster) -> None:
     group = a_behind_group(cluster)
     assert of_group(Measure.REBALANCES)[0] == 0
     ConsumerGroup.objects.filter(pk=group.pk).update(membership_at=None)
-    assert of_group(Measure.REBALANCES) == (None, "its members have not been asked for yet")
+    assert of_group(Measure.REBALANCES) == (None, "the group's members have not been asked yet")
 
 
 def test_retry_shares_that_are_not_told_say_why(cluster: Cluster) -> None:
@@ -76,13 +76,13 @@ def test_expiry_is_that_of_the_queue_that_waits_longest_on_its_broker(cluster: C
     for broker, hours in (("broker-a", 60), ("broker-b", 40)):
         queue = a_queue(cluster, "Orders", broker=broker)
         a_judged_queue(group, queue, time_lag_seconds=3600.0 * hours)
-    assert of_group(Measure.EXPIRY) == (8 * 3600.0, "brokers may delete its oldest unread message in 8 h")
+    assert of_group(Measure.EXPIRY) == (8 * 3600.0, "the oldest unconsumed message may be deleted in 8 h")
 
 
 def test_what_may_be_deleted_already_expires_in_no_time(cluster: Cluster) -> None:
     group = a_behind_group(cluster, time_lag_seconds=3600 * 80.0)
     a_judged_queue(group, a_queue(cluster), time_lag_seconds=3600 * 80.0)
-    assert of_group(Measure.EXPIRY) == (0.0, "brokers may delete its oldest unread message already")
+    assert of_group(Measure.EXPIRY) == (0.0, "the oldest unconsumed message may be deleted already")
 
 
 def test_expiry_is_not_known_where_a_broker_does_not_say_or_a_queue_is_not_judged(cluster: Cluster) -> None:
@@ -93,7 +93,7 @@ def test_expiry_is_not_known_where_a_broker_does_not_say_or_a_queue_is_not_judge
     group.queue_states.filter(time_lag_seconds=None).update(rule="never_committed")
     assert of_group(Measure.EXPIRY)[0] == 72 * 3600.0 - 60
     Broker.objects.update(file_reserved_hours=None)
-    assert "how long a broker of it keeps messages" in of_group(Measure.EXPIRY)[1]
+    assert "the message retention of a broker" in of_group(Measure.EXPIRY)[1]
 
 
 def test_where_nothing_waits_a_message_is_kept_for_as_long_as_brokers_keep_it(cluster: Cluster) -> None:

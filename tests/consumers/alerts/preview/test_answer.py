@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.lake.store import Lake
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests import pipeline_rows
 from tests.alert_rows import a_rule, an_incident
 from tests.preview_rows import HOUR, LAG, a_rule_of, asked, seconds_ago, told, windows
@@ -24,9 +24,9 @@ def test_it_counts_what_would_have_fired(tmp_path):
     assert (result["fired"], result["subjects"], result["unknown_share"], result["step_seconds"]) == (2, 3, 0, 60)
     assert [(one["subject"]["group"], one["fired"]) for one in result["by_subject"]] == [("billing", 2)]
     assert result["per_day"] == [
-        {"day": "2026-03-14", "fired": 2, "fired_left_alone": 0, "unknown_share": 0, "unknown": {}}
+        {"day": "2026-03-14", "fired": 2, "fired_excluded": 0, "unknown_share": 0, "unknown": {}}
     ]
-    assert result["unknown"] == {"evaluated": "no rule of that name is kept"}
+    assert result["unknown"] == {"evaluated": "no saved rule has this name"}
 
 
 def test_what_is_not_known_is_said_and_neither_fires_nor_resolves(tmp_path):
@@ -66,7 +66,7 @@ def test_it_looks_at_those_that_the_rule_selects_by_their_own_terms(tmp_path):
     own = [{"group_pattern": "bill-2", "threshold": 1000.0}, {"group_pattern": "bill-off", "enabled": False}]
     result = asked(tmp_path, a_rule_of(**LAG, group_pattern="bill*", overrides=own))
     assert told(result) == [("billing", 3540, 3420, None)]
-    assert result["incidents"][0]["unknown"] == {"to": "it fires still at the end of the range"}
+    assert result["incidents"][0]["unknown"] == {"to": "still firing at the end of the range"}
     assert result["subjects"] == 2
 
 
@@ -125,7 +125,7 @@ def test_a_long_past_is_looked_at_every_ten_minutes(tmp_path):
     windows(a_group(a_cluster(), "billing", first_seen_at=ago(30 * 86400)), [500] * 6, step=600)
     result = asked(tmp_path, a_rule_of(**LAG), seconds=20 * 86400)
     assert (result["step_seconds"], told(result)) == (600, [("billing", 3000, 2400, None)])
-    assert "one in 10 minutes" in " ".join(result["notes"])
+    assert "one window in 10 minutes" in " ".join(result["notes"])
     assert result["unknown_share"] == pytest.approx(1 - 6 / 2880)
 
 
@@ -154,7 +154,7 @@ def test_nothing_selected_is_nothing_to_look_at(tmp_path):
     a_cluster()
     result = asked(tmp_path, a_rule_of(**LAG, group_pattern="nobody"))
     assert (result["fired"], result["subjects"], result["unknown_share"]) == (0, 0, None)
-    assert result["unknown"]["unknown_share"] == "there was nothing to look at"
+    assert result["unknown"]["unknown_share"] == "no subjects in the selection"
 
 
 def test_a_group_that_has_no_lag_by_what_it_is_lacks_nothing(tmp_path):
@@ -168,13 +168,13 @@ def test_what_it_finds_of_groups_that_are_left_alone_is_counted_apart(tmp_path):
     windows(a_group(cluster, "billing"), [500] * 60)
     windows(a_group(cluster, "paused", consume_enable=False), [0] * 40 + [500] * 5 + [0] * 5 + [500] * 10)
     result = asked(tmp_path, a_rule_of(**LAG))
-    assert (result["fired"], result["fired_left_alone"]) == (3, 2)
+    assert (result["fired"], result["fired_excluded"]) == (3, 2)
     reason = "paused by configuration: consumeEnable is false"
-    assert {one["subject"]["group"]: one.get("left_alone") for one in result["incidents"]} == {
+    assert {one["subject"]["group"]: one.get("excluded") for one in result["incidents"]} == {
         "billing": None,
         "paused": reason,
     }
-    assert [one.get("left_alone") for one in result["by_subject"]] == [reason, None]
+    assert [one.get("excluded") for one in result["by_subject"]] == [reason, None]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from consumers.alerts.evaluation.run import evaluate
 from consumers.lake.store import Lake
 from consumers.models import Broker, GroupState, GroupTotal, Incident, PipelineRun, QueueSnapshot, StateChange
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests import pipeline_rows
 from tests.alert_rows import a_rule
 from tests.preview_rows import asked, windows

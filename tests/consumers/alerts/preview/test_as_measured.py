@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from consumers.alerts.measuring import measured
-from consumers.alerts.preview.judged import rebalance_values
-from consumers.alerts.preview.members import unsettled_values
+from consumers.alerts.measures.registry import measured
+from consumers.alerts.preview.judged import rebalance_values, repeat_values
 from consumers.alerts.preview.values import Grid, Past, Values, judged_moments
+from consumers.alerts.preview.windows import unsettled_values
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, Measure, PipelineRun
-from consumers.pipeline.volumes.recent import recent_volumes
+from consumers.pipeline.volumes import recent_volumes
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group
 from tests.preview_rows import past_values
 from tests.rebalance_rows import a_rebalance, read_every
+from tests.repeat_rows import a_repeat
 from tests.world import NOW, a_broker, a_cluster, ago
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +124,19 @@ def test_rebalances_are_those_that_rules_count(groups: list[ConsumerGroup]) -> N
     judged = judged_moments(GRID, timedelta(seconds=120))
     found = last_of(rebalance_values(places(groups), GRID, judged))
     assert found == live(Measure.REBALANCES)
+    assert len(set(found)) > 2
+
+
+@pytest.mark.parametrize("measure", [Measure.REPEATS, Measure.REDELIVERED])
+def test_repeats_are_those_that_rules_count(groups: list[ConsumerGroup], measure: Measure) -> None:
+    dice = random.Random(5)
+    for group in groups[5:]:
+        for at in dice.sample(range(100, 6000, 50), dice.choice([0, 1, 5])):
+            sure = dice.choice(["proven", "likely", "possible"])
+            a_repeat(group, ago(at), last_at=ago(at - dice.choice([0, 90])), confidence=sure, messages_low=at)
+    judged = judged_moments(GRID, timedelta(seconds=120))
+    found = last_of(repeat_values(places(groups), GRID, judged, messages=measure == Measure.REDELIVERED))
+    assert found == live(measure)
     assert len(set(found)) > 2
 
 

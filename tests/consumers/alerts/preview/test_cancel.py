@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from consumers.alerts.fields import AlertRefused
 from consumers.alerts.preview import work
 from consumers.alerts.preview.request import cancel, request_preview, why_not_permitted
-from consumers.alerts.refused import AlertRefused
 from consumers.lake.store import Lake
 from consumers.models import RulePreview
 from tests.alert_rows import a_preview
@@ -31,7 +31,7 @@ def test_what_is_not_done_is_given_up(vera: User, status: str) -> None:
 @pytest.mark.parametrize("status", ["done", "failed", "cancelled"])
 def test_what_has_ended_stays_as_it_ended(vera: User, status: str) -> None:
     row = a_preview(status=status, finished_at=ago(60))
-    with pytest.raises(AlertRefused, match=f"this preview is {status}"):
+    with pytest.raises(AlertRefused, match=f"this one is {status}"):
         cancel(row, vera, NOW)
     row.refresh_from_db()
     assert (row.status, row.cancelled_by_name, row.finished_at) == (status, None, ago(60))

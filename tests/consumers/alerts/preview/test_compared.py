@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.alerts.preview.chosen import chosen
 from consumers.alerts.preview.compared import Fired, Replay, evaluated, reasons
+from consumers.alerts.preview.request import chosen
 from consumers.alerts.preview.values import Grid
 from tests.alert_rows import a_rule, an_incident, of_group
 from tests.world import NOW, a_cluster, a_group, ago
@@ -31,9 +31,9 @@ def over(fired_at, resolved_at):
     }
 
 
-def sentences(found, rule, *, step=60, unknown_share=0.0, left_alone=0, hours=24):
+def sentences(found, rule, *, step=60, unknown_share=0.0, excluded=0, hours=24):
     grid = Grid(ago(hours * HOUR), NOW, step)
-    return reasons(found, Replay(rule, grid, unknown_share, left_alone), NOW)
+    return reasons(found, Replay(rule, grid, unknown_share, excluded), NOW)
 
 
 def test_the_same_firings_do_not_differ():
@@ -53,7 +53,7 @@ def test_what_only_one_of_the_two_found_is_told_apart():
     assert [one.key for one in found.only_replayed] == [of_group(audit).key, of_group(billing).key]
     assert [one.since for one in found.only_evaluated] == [ago(7200)]
     assert sentences(found, rule) == [
-        "Nothing that is kept tells why: rules may not have been evaluated, or a value passed between two windows."
+        "The stored data does not show why: rules may not have been evaluated, or a value changed between two windows."
     ]
 
 
@@ -89,9 +89,10 @@ def test_it_says_how_the_rule_is_not_the_one_that_is_kept():
     asked.name = kept.name
     found = looked_at(asked, [fired(group, 240)])
     assert sentences(found, asked) == [
-        "It is not the rule as it is kept: threshold, clear_seconds differ.",
-        "The rule was changed last at 2026-03-14 02:00 UTC: before that it may have been another one, or none.",
-        "The rule that is kept is switched off.",
+        "The preview differs from the saved rule in: threshold, clear_seconds.",
+        "The saved rule was last changed at 2026-03-14 02:00 UTC: it may have been different before, or may not have "
+        "existed.",
+        "The saved rule is disabled.",
     ]
 
 
@@ -101,12 +102,12 @@ def test_it_says_what_of_the_range_may_have_led_to_it(settings):
     an_incident(rule, a_group(group.cluster, "gone"), **over(7200, 3600))
     found = looked_at(rule, [fired(group, 240)], hours=96, step=600)
     assert found.elsewhere == 1
-    assert sentences(found, rule, step=600, unknown_share=0.1, left_alone=2, hours=96) == [
-        "2 firings of the replay are of groups that the rule leaves alone.",
-        "1 incident is of what is gone, or what the rule does not select today.",
-        "Not all values of that time are known.",
-        "What lasted for less than 10 minutes is not seen here.",
-        "Incidents are kept for 2 days.",
+    assert sentences(found, rule, step=600, unknown_share=0.1, excluded=2, hours=96) == [
+        "2 firings of the replay belong to groups that the rule excludes.",
+        "1 incident belongs to a subject that is gone, or that the rule does not select today.",
+        "Some values in the range are unknown.",
+        "Conditions shorter than 10 minutes are not visible here.",
+        "Incidents are retained for 2 days.",
     ]
 
 

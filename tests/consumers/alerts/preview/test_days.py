@@ -12,7 +12,7 @@ DAY = (MIDNIGHT - datetime(1970, 1, 1, tzinfo=UTC)).days
 
 def days(since, until, *, fired=(), first_seen=(None,), known=None, step_seconds=3600):
     found = per_day(Grid(since, until, step_seconds), fired, first_seen, known or {})
-    return [(one["day"], one["fired"], one["fired_left_alone"], one["unknown_share"]) for one in found]
+    return [(one["day"], one["fired"], one["fired_excluded"], one["unknown_share"]) for one in found]
 
 
 def test_every_day_has_its_firings_and_what_is_not_known_of_it():
@@ -28,7 +28,7 @@ def test_a_subject_lacks_nothing_before_it_was_first_seen():
     first = MIDNIGHT + 2 * HOUR
     found = per_day(Grid(since, until, 3600), [], [first], {DAY: 5})
     assert [one["unknown_share"] for one in found] == [None, 0.5]
-    assert found[0]["unknown"] == {"unknown_share": "there was nothing to look at"}
+    assert found[0]["unknown"] == {"unknown_share": "no subjects in the selection"}
 
 
 def test_a_range_that_ends_at_midnight_has_that_moment():

@@ -22,9 +22,9 @@ def a_preview_of(status, age, **fields):
     ("status", "age", "then", "says"),
     [
         ("waiting", 299, "waiting", None),
-        ("waiting", 301, "failed", "No worker took it up within 5 minutes"),
+        ("waiting", 301, "failed", "No worker started the preview in 5 minutes"),
         ("running", 179, "running", None),
-        ("running", 181, "failed", "The worker that had it ended"),
+        ("running", 181, "failed", "The worker that ran the preview ended"),
         ("cancelled", 9000, "cancelled", None),
         ("done", 9000, "done", None),
     ],

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from consumers.alerts.fields import AlertRefused
 from consumers.alerts.preview.request import request_preview
-from consumers.alerts.refused import AlertRefused
 from consumers.models import PreviewStatus, RulePreview
 from tests.alert_rows import a_preview, a_rule
 from tests.world import NOW, ago
@@ -44,14 +44,14 @@ def test_what_is_not_said_is_as_in_the_rule(django_user_model):
     ("fields", "since", "until", "field", "says"),
     [
         ({**LAG, "threshold": None}, NOW - DAY, NOW, "threshold", "give it a threshold"),
-        ({**LAG, "measure": "blocked_seconds"}, NOW - DAY, NOW, "measure", "a past is kept of state, lag_messages"),
-        ({**STATE, "topic": "Orders"}, NOW - DAY, NOW, "measure", "By topic no past of state"),
+        ({**LAG, "measure": "blocked_seconds"}, NOW - DAY, NOW, "measure", "these have: state, lag_messages"),
+        ({**STATE, "topic": "Orders"}, NOW - DAY, NOW, "measure", "state has no history by topic"),
         (LAG, NOW - DAY, NOW + DAY, "until", "in the future"),
-        (LAG, ago(60), NOW, "since", "five minutes at least"),
-        (LAG, NOW, NOW - DAY, "since", "five minutes at least"),
-        (LAG, NOW - 91 * DAY, NOW, "since", "the past 2,160 hours are kept"),
-        (STATE, NOW - 8 * DAY, NOW, "since", "the past 168 hours are kept"),
-        (UNREAD, NOW - 3 * DAY, NOW, "since", "the past 48 hours are kept"),
+        (LAG, ago(60), NOW, "since", "choose at least 5 minutes"),
+        (LAG, NOW, NOW - DAY, "since", "choose at least 5 minutes"),
+        (LAG, NOW - 91 * DAY, NOW, "since", "is retained for 2,160 hours"),
+        (STATE, NOW - 8 * DAY, NOW, "since", "is retained for 168 hours"),
+        (UNREAD, NOW - 3 * DAY, NOW, "since", "is retained for 48 hours"),
     ],
 )
 def test_it_refuses(django_user_model, fields, since, until, field, says):
@@ -77,4 +77,4 @@ def test_one_that_no_worker_took_up_does_not_stand_in_the_way(django_user_model)
     assert request_preview(LAG, NOW - DAY, NOW, ann, NOW).status == PreviewStatus.WAITING
     old.refresh_from_db()
     assert old.status == PreviewStatus.FAILED
-    assert "No worker took it up" in old.error
+    assert "No worker started the preview" in old.error

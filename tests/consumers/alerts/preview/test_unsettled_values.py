@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.measuring import measured
-from consumers.alerts.preview.compared import left_alone
-from consumers.alerts.preview.members import Piece, pieces, read_only
-from consumers.alerts.subjects import Subject
+from consumers.alerts.measured import Subject
+from consumers.alerts.measures.registry import measured
+from consumers.alerts.preview.compared import excluded
+from consumers.alerts.preview.windows import Piece, pieces, read_only
 from consumers.models import Cluster, ConsumerGroup, Measure, SubjectKind
-from consumers.rebalances.unsettled import Newest
+from consumers.rebalances.flapping import Newest
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
 from tests.preview_rows import a_rule_of, asked, judged, told
@@ -108,8 +108,8 @@ def test_a_rollout_of_today_does_not_leave_a_group_alone_in_the_past() -> None:
     a_rebalance(group, ago(900), last_change_at=ago(65), settled_at=None, rollout=True, polls=60)
     subject = Subject(SubjectKind.GROUP, cluster="prod", group="billing", group_id=group.pk)
     rule = a_rule("Without end", measure="unsettled_seconds", threshold=600.0)
-    assert measured(NOW, [rule]).groups.columns[Measure.UNSETTLED].spared(0) is not None
-    assert left_alone(rule, {0: subject}, NOW) == {}
+    assert measured(NOW, [rule]).groups.columns[Measure.UNSETTLED].suppressed(0) is not None
+    assert excluded(rule, {0: subject}, NOW) == {}
 
 
 @pytest.mark.django_db

@@ -12,7 +12,7 @@ from consumers.alerts.preview import windows
 from consumers.alerts.preview.values import Grid, Past, judged_moments, step_for
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupWindow, Measure
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests import preview_rows
 from tests.preview_rows import HOUR, LAG, a_rule_of, asked, judged, past_values
 from tests.world import NOW, a_broker, a_cluster, a_group, ago

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.queries.evaluation import evaluated, why_not_evaluated
-from consumers.queries.limits import Freshness
+from consumers.queries.limits import Freshness, evaluated, why_not_evaluated
 from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
 

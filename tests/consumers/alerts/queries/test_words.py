@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.queries.words import MEASURES, measure_words, number_words, rule_words, selection_words
+from consumers.alerts.queries.words import MEANINGS, MEASURES, measure_words, number_words, rule_words, selection_words
 from consumers.models import AlertRule, Measure
 
 
@@ -18,18 +18,18 @@ def a_rule(measure: str, comparison: str, threshold: float | None = None, **fiel
     [
         (
             a_rule("time_lag_seconds", "above", 300, for_seconds=300, clear_seconds=300, clear_threshold=240),
-            "time lag above 5 min for 5 min; over once it was at most 4 min for 5 min",
+            "time lag > 5 min for 5 min · resolves at ≤ 4 min for 5 min",
         ),
-        (a_rule("time_lag_seconds", "above", 300), "time lag above 5 min; over once it was at most 5 min"),
-        (a_rule("members", "below", 1), "members below 1; over once it was at least 1"),
-        (a_rule("lag_messages", "above", 1000), "lag above 1,000 messages; over once it was at most 1,000 messages"),
+        (a_rule("time_lag_seconds", "above", 300), "time lag > 5 min · resolves at ≤ 5 min"),
+        (a_rule("members", "below", 1), "members < 1 · resolves at ≥ 1"),
+        (a_rule("lag_messages", "above", 1000), "lag > 1,000 messages · resolves at ≤ 1,000 messages"),
         (
             a_rule("retry_share", "above", 0.125),
-            "share of redeliveries above 12.5%; over once it was at most 12.5%",
+            "share of redeliveries > 12.5% · resolves at ≤ 12.5%",
         ),
         (
             a_rule("state", "in", states=["STOP", "STALL"], clear_seconds=60),
-            "state stopped or stalled; over once it was another one for 1 min",
+            "state = stopped or stalled · resolves after 1 min",
         ),
     ],
 )
@@ -38,8 +38,9 @@ def test_a_rule_is_one_sentence(rule: AlertRule, words: str) -> None:
 
 
 @pytest.mark.parametrize("measure", list(Measure))
-def test_every_measure_has_words(measure: Measure) -> None:
+def test_every_measure_has_words_and_a_meaning(measure: Measure) -> None:
     assert measure_words(measure.value) == str(MEASURES[measure])
+    assert str(MEANINGS[measure]).endswith(".")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from consumers.alerts.rules.rule_fields import checked_rule
+from consumers.alerts.rule_fields import checked_rule
 from consumers.models import AlertRule
 from tests.alert_rows import a_rule
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.notes import NOTHING_SAID, Notes, Said, checked_note, notes_of
-from consumers.alerts.refused import AlertRefused
-from consumers.alerts.subjects import SITE, Subject
+from consumers.alerts.fields import AlertRefused
+from consumers.alerts.measured import SITE, Subject
+from consumers.alerts.notes import EMPTY_NOTE, NoteContent, Notes, checked_note, notes_of
 from consumers.models import GroupNote, SubjectKind
 from tests.alert_rows import a_note
 
@@ -27,19 +27,19 @@ def test_the_first_note_that_has_a_field_tells_it_and_labels_add_up() -> None:
             note("shop", note="Not of it."),
         ]
     )
-    said = Said("ann", "https://wiki", "", {"team": "payments", "tier": "1"})
+    said = NoteContent("ann", "https://wiki", "", {"team": "payments", "tier": "1"})
     assert (notes.said(BILLING), notes.said(ON_ORDERS)) == (said, said)
     assert notes.labels([BILLING, SITE]) == [said.labels, {}]
 
 
 def test_nothing_is_said_of_what_is_no_group() -> None:
     notes = notes_of([note("*", owner="ann"), note("", cluster="prod", owner="bob")])
-    assert [notes.said(subject) for subject in (SITE, BROKER)] == [NOTHING_SAID, NOTHING_SAID]
+    assert [notes.said(subject) for subject in (SITE, BROKER)] == [EMPTY_NOTE, EMPTY_NOTE]
 
 
 def test_a_note_of_a_cluster_is_of_its_groups_alone() -> None:
     notes = notes_of([note("*", cluster="test", owner="ann")])
-    assert notes.said(BILLING) == NOTHING_SAID
+    assert notes.said(BILLING) == EMPTY_NOTE
 
 
 @pytest.mark.django_db

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.alerts.rules.selection import Selection
-from consumers.alerts.subjects import SITE, Subject
+from consumers.alerts.measured import SITE, Subject
+from consumers.alerts.rule_terms import Selection
 from consumers.models import SubjectKind
 
 CLUSTER = Subject(SubjectKind.CLUSTER, cluster="prod")

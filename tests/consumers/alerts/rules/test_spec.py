@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from consumers.alerts.fields import AlertRefused
 from consumers.alerts.measures.registry import SPECS
-from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.rule_fields import CHECKS, checked_rule
-from consumers.alerts.rules.terms import RuleTerms
+from consumers.alerts.rule_fields import CHECKS, checked_rule
+from consumers.alerts.rule_terms import RuleTerms
 from consumers.models import AlertRule, Measure, Severity, State
 from tests.alert_rows import a_rule
 from tests.world import NOW
@@ -60,6 +60,10 @@ def test_a_name_is_taken_by_another_rule_only() -> None:
     ("fields", "field", "said"),
     [
         (BEHIND | {"name": " "}, "name", "must not be empty"),
+        (BEHIND | {"measure": "findings"}, "findings", "Name the findings that it seeks"),
+        (BEHIND | {"measure": "findings", "findings": ["bad"]}, "findings", "bad is neither a code of findings"),
+        (BEHIND | {"measure": "findings", "findings": ["-lock_lost"]}, "findings", "only what is left out"),
+        (BEHIND | {"findings": ["critical"]}, "findings", "seeks no findings"),
         (BEHIND | {"name": "a\nb"}, "name", "one line"),
         (BEHIND | {"colour": "red"}, "colour", "no such field"),
         (BEHIND | {"enabled": "yes"}, "enabled", "true or false"),
@@ -128,7 +132,8 @@ def test_every_measure_can_be_made_a_rule_of() -> None:
             numbers = (
                 {"threshold": 1, "states": None} if comparison != "in" else {"threshold": None, "states": ["STOP"]}
             )
-            checked_rule(BEHIND | {"measure": measure, "comparison": comparison} | numbers)
+            sought = {"findings": ["critical"]} if spec.seeks_findings else {}
+            checked_rule(BEHIND | {"measure": measure, "comparison": comparison} | numbers | sought)
     assert SPECS.keys() == set(Measure)
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.alerts.rules.terms import RuleTerms, Terms
-from consumers.alerts.subjects import SITE, Subject
+from consumers.alerts.measured import SITE, Subject
+from consumers.alerts.rule_terms import RuleTerms, Terms
 from consumers.models import AlertRule, Comparison, Severity, State, SubjectKind
 
 BILLING = Subject(SubjectKind.GROUP, cluster="prod", group="billing")

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from consumers.dead_letters.index.look import Looked, LookRules, look_into
+from consumers.dead_letters.index import IndexLimits, Looked, index_groups
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.dead_letter_broker import DeadLetterBroker, stored_letter
@@ -13,7 +13,7 @@ TOPIC = "%DLQ%billing"
 
 def look(calls: int = 400, kept: int = 20_000, now: datetime = NOW) -> Looked:
     group = ConsumerGroup.objects.get(name="billing")
-    return look_into(group.cluster, group, LookRules(calls=calls, kept=kept, deadline_seconds=1.0), now)
+    return index_groups(group.cluster, group, IndexLimits(calls=calls, kept=kept, deadline_seconds=1.0), now)
 
 
 def offsets() -> list[int]:

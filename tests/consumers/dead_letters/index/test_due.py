@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.index.look import LookRules, due_groups
+from consumers.dead_letters.index import IndexLimits, due_groups
 from consumers.models import Cluster, ConsumerGroup, GroupBroker
 from tests.dead_letter_rows import a_look
 from tests.world import NOW, a_cluster, a_group, a_total, ago
@@ -25,7 +25,7 @@ def group(cluster: Cluster, name: str, messages: int | None, **fields: Any) -> C
 
 
 def due(cluster: Cluster, now: Any = NOW, **rules: Any) -> list[str]:
-    return [group.name for group in due_groups(cluster, LookRules(**rules), now)]
+    return [group.name for group in due_groups(cluster, IndexLimits(**rules), now)]
 
 
 def test_a_group_without_dead_letters_is_left_alone(prod: Cluster) -> None:

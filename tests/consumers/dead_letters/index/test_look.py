@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from consumers.dead_letters.index.look import Looked, LookRules, look_into
+from consumers.dead_letters.index import IndexLimits, Looked, index_groups
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.dead_letters.index.looking import TOPIC, add, indexed, look, offsets, pulled, the_look
@@ -132,7 +132,7 @@ def test_groups_share_the_calls_of_a_run(broker: DeadLetterBroker) -> None:
     add(broker, *range(9, 1005))
     a_total(a_group(cluster, "small"), 0, dlq_messages=1)
     broker.letters["%DLQ%small"] = {0: stored_letter(0, topic="%DLQ%small")}
-    looked = look_into(cluster, None, LookRules(calls=20), NOW)
+    looked = index_groups(cluster, None, IndexLimits(calls=20), NOW)
     assert (looked.groups, looked.waiting, looked.calls) == (2, 1, 20)
     assert DeadLetter.objects.filter(group__name="small").count() == 1
     assert DeadLetter.objects.filter(group__name="billing").count() >= 12 * 32
@@ -143,12 +143,12 @@ def test_a_silent_broker_is_asked_once_in_a_run(broker: DeadLetterBroker) -> Non
     Broker.objects.update(address="127.0.0.1:1")
     for name in ("one", "two", "three"):
         a_total(a_group(cluster, name), 0, dlq_messages=1)
-    assert look_into(cluster, None, LookRules(), NOW).calls == 1
+    assert index_groups(cluster, None, IndexLimits(), NOW).calls == 1
     assert DeadLetterLook.objects.filter(error__contains="127.0.0.1:1").count() == 3
 
 
 def test_a_cluster_without_dead_letters_is_asked_nothing(broker: DeadLetterBroker) -> None:
-    assert look_into(Cluster.objects.get(), None, LookRules(), NOW) == Looked(0, 0, 0, 0)
+    assert index_groups(Cluster.objects.get(), None, IndexLimits(), NOW) == Looked(0, 0, 0, 0)
     assert broker.asked == []
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from consumers.dead_letters.index.look import LookRules, look_into
+from consumers.dead_letters.index import IndexLimits, index_groups
 from consumers.jobs.wires import close_wires
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
@@ -68,7 +68,7 @@ def moment(milliseconds: int) -> datetime:
 
 
 def test_the_rows_say_what_rocketmq_reads_of_each(dead: list[dict[str, Any]], mourners: ConsumerGroup) -> None:
-    looked = look_into(mourners.cluster, mourners, LookRules(), timezone.now())
+    looked = index_groups(mourners.cluster, mourners, IndexLimits(), timezone.now())
     names = ("offset", "queue_id", "stored_id", "message_id", "keys", "tags", "reconsume_times", "size")
     rows = list(DeadLetter.objects.order_by("offset"))
     assert [[getattr(row, name) for name in names] for row in rows] == [[one[name] for name in names] for one in dead]
@@ -92,5 +92,5 @@ def test_looking_leaves_nothing_behind(
         RequestCode.GET_ALL_CONSUMER_OFFSET,
     )
     before = [java_admin.ask("broker-a", code) for code in codes]
-    look_into(mourners.cluster, mourners, LookRules(), timezone.now())
+    index_groups(mourners.cluster, mourners, IndexLimits(), timezone.now())
     assert [java_admin.ask("broker-a", code) for code in codes] == before

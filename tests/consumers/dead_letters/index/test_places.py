@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.dead_letters.index.read_queue import Calls, Ends, kept_from
+from consumers.dead_letters.read_queue import Calls, Ends, kept_from
 
 
 def kept(most: int, *stocks: int) -> list[int]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.index.read_queue import Tries
+from consumers.dead_letters.read_queue import Tries
 from consumers.models import ConsumerGroup, GroupBroker
 from tests.world import NOW, a_client, a_cluster, a_group, ago
 

@@ -10,7 +10,7 @@ import pytest
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.polling.wire import Wire
+from consumers.polling.registration import Wire
 from tests.consumers.dead_letters.resend.fake_queues import NAME, FakeQueues, stored_id
 from tests.consumers.rocketmq.fake_server import served
 from tests.fake_clock import FakeClock

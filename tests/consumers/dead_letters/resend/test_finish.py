@@ -5,7 +5,7 @@ import pytest
 from consumers.dead_letters.resend.run import abandon, finish, status_of
 from consumers.jobs.hold import Hold
 from consumers.models import Resend, ResendOutcome, ResendStatus
-from consumers.vocabulary.resends import ResendCause, stored_cause
+from consumers.vocabulary.reasons import ResendCause, stored_reason
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -57,4 +57,4 @@ def test_without_a_way_to_its_cluster_nobody_knows_of_what_was_under_way(running
     abandon(Hold.take(Resend, running.pk, ResendStatus.RUNNING, NOW), "The secret is gone.", NOW)
     running.refresh_from_db()
     assert (running.status, outcomes(running)) == (ResendStatus.PARTIAL, [UNKNOWN, CANCELLED])
-    assert running.items.first().error == stored_cause(ResendCause.MAYBE_SENT, why="The secret is gone.")
+    assert running.items.first().error == stored_reason(ResendCause.MAYBE_SENT, why="The secret is gone.")

@@ -15,8 +15,8 @@ import pytest
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead import RESEND_PROPERTY
 from consumers.rocketmq.messages.stored import StoredMessage
-from consumers.rocketmq.sends import BrokerSends, Outgoing
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.writes import BrokerSends, Outgoing
 from dashboard.demo.children import kill_child, start_child
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import PROJECT

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from consumers.dead_letters.resend.preview import Outlook, outlook
-from consumers.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, Permission, RetryFacts
+from consumers.retries.checks.observed import (
+    BrokerConditions,
+    ClientConditions,
+    GroupConfigured,
+    Permission,
+    RetryConditions,
+)
 from tests.world import NOW
 
 OPEN = Permission(value=6, at=NOW)
@@ -17,14 +23,16 @@ def configured(**fields: Any) -> GroupConfigured:
     return GroupConfigured(**values)
 
 
-def a_broker(name: str = "broker-a", **fields: Any) -> BrokerFacts:
+def a_broker(name: str = "broker-a", **fields: Any) -> BrokerConditions:
     values = {"address": "", "holds": True, "permission": OPEN, "routed": OPEN, "group": configured()} | fields
-    return BrokerFacts(name=name, **values)
+    return BrokerConditions(name=name, **values)
 
 
-def facts(*brokers: BrokerFacts, **fields: Any) -> RetryFacts:
-    values = {"online": True, "clients": [ClientFacts(client_id="a", orderly=False)]} | fields
-    return RetryFacts(cluster="prod", group="billing", namesrv="", now=NOW, brokers=brokers or (a_broker(),), **values)
+def facts(*brokers: BrokerConditions, **fields: Any) -> RetryConditions:
+    values = {"online": True, "clients": [ClientConditions(client_id="a", orderly=False)]} | fields
+    return RetryConditions(
+        cluster="prod", group="billing", namesrv="", now=NOW, brokers=brokers or (a_broker(),), **values
+    )
 
 
 def test_nothing_speaks_against_a_plain_group() -> None:
@@ -32,7 +40,7 @@ def test_nothing_speaks_against_a_plain_group() -> None:
 
 
 REFUSED = [
-    (facts(clients=[ClientFacts(client_id="a", orderly=True)]), "queue locks"),
+    (facts(clients=[ClientConditions(client_id="a", orderly=True)]), "queue locks"),
     (facts(pops=True), "pops"),
     (facts(consume_type="CONSUME_POP"), "pops"),
     (facts(message_model="BROADCASTING"), "broadcasting"),
@@ -47,12 +55,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("against", "words"), REFUSED)
-def test_it_refuses(against: RetryFacts, words: str) -> None:
+def test_it_refuses(against: RetryConditions, words: str) -> None:
     assert words in " ".join(outlook(against, to_group=True).refusals)
 
 
 @pytest.mark.parametrize(("against", "_words"), REFUSED)
-def test_none_of_it_matters_for_the_topic_itself(against: RetryFacts, _words: str) -> None:
+def test_none_of_it_matters_for_the_topic_itself(against: RetryConditions, _words: str) -> None:
     assert outlook(against, to_group=False).refusals == []
 
 
@@ -63,14 +71,14 @@ def test_one_broker_that_takes_them_is_enough() -> None:
 WARNED = [
     (facts(online=False, clients=[]), "The group has no member"),
     (facts(online=None, membership_unknown="broker-a: silent"), "are unknown: broker-a: silent"),
-    (facts(clients=[ClientFacts(client_id="a")]), "whether it is orderly"),
+    (facts(clients=[ClientConditions(client_id="a")]), "whether it is orderly"),
     (facts(a_broker(group=None, unread="it was never read")), "exists on broker-a"),
     (facts(a_broker(group=configured(consume_enable=False))), "not enabled on broker-a"),
 ]
 
 
 @pytest.mark.parametrize(("against", "words"), WARNED)
-def test_what_is_not_known_or_unusual_is_said_and_does_not_stop_it(against: RetryFacts, words: str) -> None:
+def test_what_is_not_known_or_unusual_is_said_and_does_not_stop_it(against: RetryConditions, words: str) -> None:
     told = outlook(against, to_group=True)
     assert told.refusals == []
     assert words in " ".join(told.warnings)

@@ -9,8 +9,8 @@ from consumers.dead_letters.resend.run import run, work
 from consumers.jobs.hold import LEAST_STALE
 from consumers.jobs.wires import close_wires
 from consumers.models import Cluster, ResendOutcome, ResendStatus
-from consumers.polling.wire import Wire, WireClosed
-from consumers.vocabulary.resends import ResendCause, stored_cause
+from consumers.polling.registration import Wire, WireClosed
+from consumers.vocabulary.reasons import ResendCause, stored_reason
 from tests.consumers.dead_letters.resend.conftest import Site, an_item, outcomes
 from tests.fake_clock import FakeClock
 from tests.world import ago
@@ -70,4 +70,4 @@ def test_one_that_no_worker_takes_up_sends_nothing_once_one_is_back(
         close_wires()
     resend.refresh_from_db()
     assert (site.broker.keys(site.retry) == []) == is_late
-    assert (resend.error == stored_cause(ResendCause.NO_WORKER)) == is_late
+    assert (resend.error == stored_reason(ResendCause.NO_WORKER)) == is_late

@@ -2,12 +2,12 @@
 
 import pytest
 
-from consumers.dead_letters.resend import search as searching
+from consumers.dead_letters.resend import plan as searching
+from consumers.dead_letters.resend.plan import Search, search, send_result
 from consumers.dead_letters.resend.run import work
-from consumers.dead_letters.resend.search import Search, search, send_result
 from consumers.models import Resend, ResendOutcome, ResendStatus
-from consumers.vocabulary.resends import ResendCause, cause_of, stored_cause
-from consumers.words.resends import cause_words
+from consumers.vocabulary.reasons import ResendCause, reasons_in, stored_reason
+from consumers.words.reasons import stored_words
 from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item
 from tests.consumers.dead_letters.resend.fake_queues import Act
 from tests.fake_clock import FakeClock
@@ -53,20 +53,20 @@ def test_messages_that_are_gone_leave_a_gap(site: Site) -> None:
     for number in range(10):
         site.broker.put("T", f"KEYS\x01{number}\x02")
     site.broker.first["T", 0] = 4
-    assert looked(site, 0, "m").gap == stored_cause(ResendCause.OFFSETS_UNREADABLE, **{"from": 0, "to": 4})
+    assert looked(site, 0, "m").gap == stored_reason(ResendCause.OFFSETS_UNREADABLE, **{"from": 0, "to": 4})
 
 
 def test_a_queue_that_ends_earlier_than_it_did_leaves_a_gap(site: Site) -> None:
-    found = cause_of(looked(site, 3, "m").gap)
-    assert found is not None
-    assert found["cause"] == ResendCause.QUEUE_RECREATED
+    (found,) = reasons_in(str(looked(site, 3, "m").gap))
+    assert not isinstance(found, str)
+    assert found["code"] == ResendCause.QUEUE_RECREATED
 
 
 def test_no_more_than_so_many_are_looked_at(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "MOST_MESSAGES", 5)
     for _ in range(9):
         site.broker.put("T", "")
-    assert looked(site, 0, "m").gap == stored_cause(ResendCause.TOO_MANY_SINCE, messages=9, searched=5)
+    assert looked(site, 0, "m").gap == stored_reason(ResendCause.TOO_MANY_SINCE, messages=9, searched=5)
 
 
 def left_sending(site: Site, clock: FakeClock, floor: int) -> Resend:
@@ -84,7 +84,7 @@ def test_where_the_target_is_silent_for_long_nobody_knows_and_it_is_not_sent(sit
     work(resend.pk, site.ports, clock, clock.pause)
     item = resend.items.get()
     assert item.outcome == UNKNOWN
-    assert "could not be read" in str(cause_words(item.error))
+    assert "could not be read" in str(stored_words(item.error))
     assert site.broker.sends == []
     assert (clock.at - began).total_seconds() >= 150
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, expire, start
+from consumers.dead_letters.resend.preview import NotCancelled, NotStarted, cancel, expire, start
 from consumers.jobs.hold import left_behind
 from consumers.models import AuditEvent, ConsumerGroup, Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes

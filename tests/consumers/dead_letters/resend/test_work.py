@@ -6,8 +6,8 @@ import pytest
 
 from consumers.dead_letters.resend.run import work
 from consumers.models import ResendOutcome, ResendStatus
-from consumers.vocabulary.resends import ResendCause, stored_cause
-from consumers.words.resends import cause_words
+from consumers.vocabulary.reasons import ResendCause, stored_reason
+from consumers.words.reasons import stored_words
 from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import Act
 from tests.fake_clock import FakeClock
@@ -118,7 +118,7 @@ def test_it_stops_when_one_after_the_other_is_refused(site: Site, clock: FakeClo
     assert outcomes(resend).count(CANCELLED) == 44
     resend.refresh_from_db()
     assert resend.status == ResendStatus.FAILED
-    assert resend.error == stored_cause(ResendCause.FAILURES_IN_A_ROW, messages=16)
+    assert resend.error == stored_reason(ResendCause.FAILURES_IN_A_ROW, messages=16)
 
 
 def test_a_broker_that_diverts_messages_to_the_dead_letters_gets_one_of_them_only(site: Site, clock: FakeClock) -> None:
@@ -131,7 +131,7 @@ def test_a_broker_that_diverts_messages_to_the_dead_letters_gets_one_of_them_onl
     assert len(site.broker.queues[site.dlq, 0]) == 21
     assert outcomes(resend) == [FAILED] + [CANCELLED] * 19
     resend.refresh_from_db()
-    assert resend.error == stored_cause(ResendCause.DIVERTED)
+    assert resend.error == stored_reason(ResendCause.DIVERTED)
 
 
 def test_a_diverted_message_whose_offset_the_retry_topic_has_not_reached_is_found_out_too(
@@ -149,7 +149,7 @@ def test_a_dead_letter_that_is_gone_is_not_sent(site: Site, clock: FakeClock) ->
     site.broker.first[site.dlq, 0] = 1
     work(resend.pk, site.ports, clock, clock.pause)
     assert outcomes(resend) == [SKIPPED, SENT, SENT]
-    assert resend.items.first().error == stored_cause(ResendCause.MESSAGE_GONE)
+    assert resend.items.first().error == stored_reason(ResendCause.MESSAGE_GONE)
 
 
 def test_another_message_in_the_place_of_the_planned_one_is_not_sent(site: Site, clock: FakeClock) -> None:
@@ -164,7 +164,7 @@ def test_a_retry_topic_that_takes_no_messages_is_not_tried(site: Site, clock: Fa
     site.broker.permission = 4
     resend = site.running(site.died(1))
     work(resend.pk, site.ports, clock, clock.pause)
-    assert "readable and writable" in str(cause_words(resend.items.get().error))
+    assert "readable and writable" in str(stored_words(resend.items.get().error))
     assert site.broker.sends == []
 
 
@@ -190,7 +190,7 @@ def test_a_message_that_another_resend_sent_meanwhile_is_left_out(site: Site, cl
     an_item(a_resend(site.group, status=ResendStatus.DONE), offsets[0], SENT, at=clock.at)
     work(resend.pk, site.ports, clock, clock.pause)
     assert outcomes(resend) == [SKIPPED, SENT]
-    assert cause_words(resend.items.first().error) == "resent at 2026-03-14 03:00:00 UTC by ann"
+    assert stored_words(resend.items.first().error) == "resent at 2026-03-14 03:00:00 UTC by ann"
 
 
 def test_it_is_sent_again_where_that_is_wanted(site: Site, clock: FakeClock) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from consumers.groups.health.checks import checked, noticed
-from consumers.groups.health.rows import Reason
+from consumers.groups.health import Reason
+from consumers.groups.health_checks import checked, noticed
 from consumers.models import (
     Assignment,
     Client,
@@ -104,9 +104,9 @@ def test_a_queue_with_two_owners_is_critical_and_one_without_an_owner_too(group:
     )
     rows[-1].delete()
     found = checked_of(group)
-    assert {(reason.level, reason.parameters["kind"], reason.parameters["queues"]) for reason in found} == {
-        (HealthLevel.CRITICAL, "unowned", 1),
-        (HealthLevel.CRITICAL, "doubly owned", 1),
+    assert {(reason.level, reason.parameters["finding"], reason.parameters["queues"]) for reason in found} == {
+        (HealthLevel.CRITICAL, "unowned_no_start", 1),
+        (HealthLevel.CRITICAL, "doubly_owned", 1),
     }
 
 
@@ -124,7 +124,7 @@ def test_a_member_that_never_spoke_leaves_ownership_unknown(group: ConsumerGroup
 def test_discarded_retries_are_critical_and_name_their_brokers(group: ConsumerGroup) -> None:
     GroupBroker.objects.filter(broker="broker-b").update(retry_queue_nums=0)
     assert [reason.parameters for reason in checked_of(group) if reason.level == "critical"] == [
-        {"check": "retries are kept", "brokers": ["broker-b"]}
+        {"finding": "retries_discarded", "brokers": ["broker-b"]}
     ]
 
 
@@ -132,7 +132,7 @@ def test_what_no_broker_has_said_leaves_the_retry_checks_unknown(group: Consumer
     GroupBroker.objects.all().delete()
     [reason] = checked_of(group)
     assert told((reason,)) == [("retry_checks_unknown", "unknown")]
-    assert "retries are kept" in reason.parameters["checks"]
+    assert "retries_discarded" in reason.parameters["checks"]
 
 
 def test_a_group_that_is_paused_on_purpose_is_told_and_no_fault(group: ConsumerGroup) -> None:

@@ -1,18 +1,17 @@
-"""The health of a group out of its state and what was found: the table of docs/judging.md."""
+"""The health of a group out of its state and what was found: the table of docs/evaluation.md."""
 
 from datetime import timedelta
 
 import pytest
 
-from consumers.groups.health.rows import WRITERS, HealthCode, Reason, shown
-from consumers.groups.health.verdict import OF_STATE, Findings, HealthLimits, health
+from consumers.groups.health import OF_STATE, WRITERS, Findings, HealthCode, HealthLimits, Reason, health, shown
 from consumers.models import HealthLevel, State
 from tests.world import NOW, ago
 
 LIMITS = HealthLimits(noted=timedelta(seconds=60), checked=timedelta(seconds=900))
 DEAD = Reason(HealthCode.DLQ_INFLOW, HealthLevel.WARNING, {"day_messages": 300, "is_whole_day": True, "per_minute": 5})
-TWICE = Reason(HealthCode.OWNERSHIP, HealthLevel.CRITICAL, {"kind": "doubly owned", "queues": 2})
-PAUSED = Reason(HealthCode.RETRY_CHECK, HealthLevel.OK, {"check": "consumption is enabled"})
+TWICE = Reason(HealthCode.OWNERSHIP, HealthLevel.CRITICAL, {"finding": "doubly_owned", "queues": 2})
+PAUSED = Reason(HealthCode.RETRY_CHECK, HealthLevel.OK, {"finding": "consumption_disabled"})
 NO_DLQ = Reason(HealthCode.DLQ_UNKNOWN, HealthLevel.UNKNOWN)
 
 
@@ -80,7 +79,7 @@ def test_an_old_finding_is_still_said() -> None:
     ("reason", "text"),
     [
         (DEAD, "DLQ inflow 5/min · 300 dead-lettered in 24 h"),
-        (TWICE, "2 queues with two owners"),
+        (TWICE, "Queues with two owners (2 queues)"),
         (PAUSED, "Consumption disabled by configuration"),
         (Reason(HealthCode.DLQ_INFLOW, HealthLevel.WARNING, {"day_messages": 44}), "≥ 44 dead-lettered in 24 h"),
         (
@@ -93,7 +92,7 @@ def test_an_old_finding_is_still_said() -> None:
         ),
         (
             Reason(
-                HealthCode.RETRY_CHECK, HealthLevel.CRITICAL, {"check": "retries are kept", "brokers": ["broker-b"]}
+                HealthCode.RETRY_CHECK, HealthLevel.CRITICAL, {"finding": "retries_discarded", "brokers": ["broker-b"]}
             ),
             "Failed messages are discarded (broker-b)",
         ),

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from consumers.models import Broker, ClientSubscription, Queue
-from consumers.ownership.shares.group_shares import expected_owners
+from consumers.ownership.group_shares import expected_owners
 from tests.consumers.ownership.shared_group import AVERAGELY, RING, a_member, a_shared_group, holds, some_queues
 from tests.world import a_client, ago
 

@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.ownership.rows import Holding
-from consumers.ownership.timeline.claims import Claim
-from consumers.ownership.timeline.segments import Segment
+from consumers.ownership.timeline.segments import Claim, Segment
 from consumers.ownership.timeline.timeline import Axis, runs
 from tests.world import NOW, ago
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.ownership.rows import Holding
-from consumers.ownership.timeline.claims import Claim, Patience
-from consumers.ownership.timeline.segments import Doubts, Stretch, segments
+from consumers.ownership.timeline.segments import Claim, Doubts, Patience, Stretch, segments
 from tests.world import NOW
 
 PATIENCE = Patience(timedelta(seconds=120))

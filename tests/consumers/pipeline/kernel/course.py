@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from consumers.pipeline.bucket import judge
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.arrays.columns import Columns
-from consumers.pipeline.kernel.evaluated import evaluated
-from consumers.pipeline.kernel.readings_schema import HANDS, LAGS, MINUTES, READINGS
+from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.evidence import HANDS, LAGS, MINUTES, READINGS
+from consumers.pipeline.kernel.group_states import evaluated
 from tests.numbers_rows import DEFAULTS
 from tests.pipeline_rows import PLACE, us
 

@@ -5,8 +5,8 @@ import pytest
 
 from consumers.pipeline.kernel.group_windows import whole_group_windows
 from consumers.pipeline.known import UNREAD
-from consumers.pipeline.volumes.topic_facts import TOPICS
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.pipeline.volumes import TOPICS
+from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import PLACE, at, table
 
 VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")

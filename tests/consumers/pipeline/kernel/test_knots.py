@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.pipeline.kernel.knots import new_knots
+from consumers.pipeline.kernel.anchors import new_knots
 from tests.pipeline_rows import at, gathered, rows, us
 
 

@@ -10,12 +10,11 @@ import pyarrow as pa
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.minutes import minute_windows
 from consumers.pipeline.kernel.readings import no_hands
 from consumers.pipeline.kernel.time_lag import TimeLags
-from consumers.pipeline.kernel.windows import queue_windows
-from consumers.pipeline.volumes.topic_facts import APPEARED
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.pipeline.kernel.windows import minute_windows, queue_windows
+from consumers.pipeline.volumes import APPEARED
+from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import at, gathered, rows, us
 
 SINCE, UNTIL = 420, 480

@@ -5,13 +5,12 @@ import pyarrow as pa
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.minutes import minute_windows
+from consumers.pipeline.kernel.evidence import HANDS
+from consumers.pipeline.kernel.group_windows import wide_windows
 from consumers.pipeline.kernel.readings import Hands, no_hands
-from consumers.pipeline.kernel.readings_schema import HANDS
 from consumers.pipeline.kernel.time_lag import TimeLags
-from consumers.pipeline.kernel.wide_windows import wide_windows
-from consumers.pipeline.kernel.windows import queue_windows
-from consumers.pipeline.volumes.topic_facts import APPEARED
+from consumers.pipeline.kernel.windows import minute_windows, queue_windows
+from consumers.pipeline.volumes import APPEARED
 from tests.pipeline_rows import at, gathered, rows, table, us
 
 

@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 
 from consumers.models import GroupState
-from consumers.pipeline.publish.group_rows import write_group_states
-from consumers.pipeline.publish.queue_rows import QueueIds
+from consumers.pipeline.group_rows import QueueIds, write_group_states
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 

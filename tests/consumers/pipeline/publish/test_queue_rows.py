@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from consumers.models import ConsumerGroup, Queue, QueueState, Topic
-from consumers.pipeline.publish.queue_rows import QueueIds, write_queue_states
+from consumers.pipeline.group_rows import QueueIds, write_queue_states
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 

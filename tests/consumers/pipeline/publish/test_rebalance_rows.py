@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 from consumers.models import GroupState, Rebalance, RebalanceTopic
-from consumers.pipeline.publish.group_rows import write_group_states
-from consumers.pipeline.publish.queue_rows import QueueIds
-from consumers.pipeline.publish.rebalance_rows import write_rebalances
+from consumers.pipeline.group_rows import QueueIds, write_group_states
+from consumers.pipeline.rebalance_rows import write_rebalances
 from tests.pipeline_rows import at, us
 from tests.rebalance_rows import a_rebalance
 from tests.world import a_cluster, a_group, a_judged_group
@@ -96,7 +95,7 @@ def test_it_writes_a_rebalance_with_its_topics(group):
 
 
 def test_every_null_has_its_reason(group):
-    unknown = {"replayed_messages": "where its next owner began is not known"}
+    unknown = {"replayed_messages": "no_start"}
     write(
         event(settled=None, dated_us=None, members_before=None, client_ids_before=None),
         topics=[topic(replayed_messages=None, unknown=json.dumps(unknown))],

@@ -6,7 +6,7 @@ from consumers.lake.store import Lake
 from consumers.models import Client, GroupState, Queue, Rebalance, RebalanceTopic
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.pipeline.publish.rebalance_rows import moment, write_rebalances
+from consumers.pipeline.rebalance_rows import moment, write_rebalances
 from consumers.pipeline.rebalances.run import find_rebalances
 from tests.pipeline_rows import at, put, rows
 from tests.rebalance_histories import clients, every, membership, ownership
@@ -90,7 +90,7 @@ def test_a_group_that_pops_has_a_row_per_topic_without_numbers(lake):
 
     topic = RebalanceTopic.objects.get()
     assert (topic.topic, topic.queues_moved, topic.unowned_queue_seconds) == ("Orders", None, None)
-    assert topic.unknown["queues_moved"] == "who owned the queues before was not sampled"
+    assert topic.unknown["queues_moved"] == "owners_before_not_sampled"
 
 
 def test_without_a_changed_group_no_file_is_opened(lake):

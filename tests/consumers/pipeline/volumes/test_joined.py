@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.pipeline.volumes.joined import whole_volumes
+from consumers.pipeline.volumes import whole_volumes
 from tests.pipeline_rows import at
 
 MINUTE = timedelta(minutes=1)

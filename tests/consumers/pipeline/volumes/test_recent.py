@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.models import GroupWindow
-from consumers.pipeline.volumes.recent import recent_volumes, tiles
-from consumers.words.volumes import volume_words
+from consumers.pipeline.volumes import recent_volumes, tiles
+from consumers.words.reasons import volume_words
 from tests.pipeline_rows import T0, at
 from tests.world import a_cluster, a_group
 

@@ -6,7 +6,7 @@ from consumers.lake.store import Lake
 from consumers.models import GroupBroker, GroupState, GroupWindow
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.words.volumes import volume_words
+from consumers.words.reasons import volume_words
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_queue, a_reading
 

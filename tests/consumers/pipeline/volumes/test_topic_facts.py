@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import GroupBroker
-from consumers.pipeline.volumes.topic_facts import appeared_topics, group_topics
+from consumers.pipeline.volumes import appeared_topics, group_topics
 from tests.pipeline_rows import at, us
 from tests.world import a_cluster, a_group, a_reading
 

@@ -11,7 +11,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.frames import encode
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.consumers.rocketmq.fake_server import commands, reply, served
 from tests.readings import T0
 

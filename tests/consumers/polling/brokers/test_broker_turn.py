@@ -5,11 +5,10 @@ import contextlib
 
 import pytest
 
-from consumers.polling.collect import collect_offsets
+from consumers.polling.brokers.broker_turn import collect_offsets
 from consumers.polling.memory import Cadence, ClusterMemory, Patience
-from consumers.rocketmq.wire.codes import RequestCode
+from consumers.rocketmq.wire.codes import BULK_OFFSETS_VERSION, RequestCode
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION
 from tests.consumers.polling.fake_broker import VERSION_4_9_7, FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence
 from tests.readings import at

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.polling.memory import Circuit, Patience
-from consumers.rocketmq.wire.errors import DeadlineExceeded, Unreachable, refused
+from consumers.rocketmq.wire.codes import DeadlineExceeded, Unreachable, refused
 from tests.readings import at
 
 PATIENCE = Patience(failures=3, open_seconds=30, busy_seconds=10, busy_limit_seconds=60)

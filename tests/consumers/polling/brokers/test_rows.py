@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.polling.brokers.joined import join_rows, kind_in_group
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 
 
 def offsets(*rows):

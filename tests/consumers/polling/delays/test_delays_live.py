@@ -11,7 +11,7 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, DelayLevel, Rung
 from consumers.polling.delays.answers import DelayLimits
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from consumers.polling.files.offset_files import FileLimits, FilesReading, OffsetFileThread, read_files
+from consumers.polling.offset_files import FileLimits, FilesReading, OffsetFileThread, read_files
 from tests.consumers.stores.stored_samples import NOW, broker_file, why, write
 from tests.readings import at
 
@@ -80,10 +80,10 @@ def test_nothing_is_finished_that_was_not_begun():
 
 
 def test_a_reading_that_hangs_is_waited_for_once_and_not_begun_again():
-    let_go, ended = threading.Event(), threading.Event()
+    interval_ends, ended = threading.Event(), threading.Event()
 
     def hang(known, now):
-        let_go.wait(30)
+        interval_ends.wait(30)
         ended.set()
         return EMPTY
 
@@ -96,7 +96,7 @@ def test_a_reading_that_hangs_is_waited_for_once_and_not_begun_again():
             thread.finish()
         waited.append(time.monotonic() - began > 0.25)
     assert (waited, thread.is_due(at(1000))) == ([True, False], False)
-    let_go.set()
+    interval_ends.set()
     ended.wait(30)
     assert eventually_finished(thread) is EMPTY
     assert thread.is_due(at(1001))

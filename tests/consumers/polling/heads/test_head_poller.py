@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from consumers.models import Assignment, Cluster, ConsumerGroup, HeadMessage, Queue, QueueSnapshot, Topic
-from consumers.polling.heads.head_poller import HeadPoller, due_heads
-from consumers.polling.heads.look_up import HeadAnswer, HeadLimits, groups_with_standing_heads
+from consumers.polling.delays.look_up import HeadAnswer, HeadLimits, groups_with_unfinished_heads
+from consumers.polling.poll import HeadPoller, due_heads
 from consumers.polling.record.delays import forget_heads, record_heads
 from tests.readings import T0, at, broker, reading
 
@@ -112,12 +112,12 @@ def test_a_row_goes_when_its_member_is_past_the_message(cluster, hold, change):
 
 
 def test_groups_with_a_standing_head_are_asked_out_of_turn(cluster, hold):
-    assert groups_with_standing_heads(cluster, 45, NOW) == frozenset()
+    assert groups_with_unfinished_heads(cluster, 45, NOW) == frozenset()
     hold(0, 100)
     hold(1, 100)
-    assert groups_with_standing_heads(cluster, 45, NOW) == {"stock"}
+    assert groups_with_unfinished_heads(cluster, 45, NOW) == {"stock"}
     other = Cluster.objects.create(name="other", namesrv="127.0.0.1:9876", created_at=T0)
-    assert groups_with_standing_heads(other, 45, NOW) == frozenset()
+    assert groups_with_unfinished_heads(other, 45, NOW) == frozenset()
 
 
 class NoWire:

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from consumers.polling.members.collected import KnownGroup, KnownMember, Rotation, collect_members
-from consumers.polling.members.turn import AskedBroker, Budget, Silences, Turn
+from consumers.polling.members.membership import AskedBroker, Budget, Silences, Turn
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served

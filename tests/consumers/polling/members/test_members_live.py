@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from consumers.polling.members.collected import Rotation, collect_members
-from consumers.polling.members.turn import AskedBroker, Budget, Silences, Turn
+from consumers.polling.members.membership import AskedBroker, Budget, Silences, Turn
 from consumers.polling.reading import ClientReading, MembersReading
 from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ

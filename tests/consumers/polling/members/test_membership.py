@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consumers.polling.members.membership import unite
-from consumers.polling.members.turn import AskedBroker
+from consumers.polling.members.membership import AskedBroker, unite
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections, Subscription
-from consumers.rocketmq.wire.errors import Unreachable
+from consumers.rocketmq.wire.codes import Unreachable
 
 ORDERS = Subscription(topic="Orders", expression="*", expression_type="TAG", tags=(), sub_version=1)
 

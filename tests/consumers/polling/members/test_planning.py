@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.polling.members.collected import KnownGroup, KnownMember, Rotation, plan_clients, plan_sweep
-from consumers.polling.members.turn import Budget, Silences
+from consumers.polling.members.membership import Budget, Silences
 from tests.readings import at, group_members
 
 NOW = at(1000)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.polling.members.turn import Silences
+from consumers.polling.members.membership import Silences
 from tests.readings import at
 
 WHOM = ("g", "hung")

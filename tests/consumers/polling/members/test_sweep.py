@@ -7,7 +7,7 @@ import json
 import pytest
 
 from consumers.polling.members.collected import BEHIND_A_PROXY, Rotation, collect_members
-from consumers.polling.members.turn import AT_ONCE, AskedBroker, Budget, Silences, Turn
+from consumers.polling.members.membership import AT_ONCE, AskedBroker, Budget, Silences, Turn
 from consumers.rocketmq.wire.frames import encode
 from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, commands, reply, served, silence

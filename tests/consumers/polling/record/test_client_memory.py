@@ -4,7 +4,7 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster
-from consumers.polling.record.members.intervals import MEMORY
+from consumers.polling.record.intervals import MEMORY
 from consumers.polling.record.recorder import Recorder
 from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row
 

@@ -6,8 +6,7 @@ import pytest
 from consumers.lake.reader import files, read
 from consumers.lake.schemas import MEMBERSHIP, OWNERSHIP
 from consumers.lake.store import Lake
-from consumers.polling.record.history import membership_rows, ownership_rows, write_history
-from consumers.polling.record.tables.columns import reading_rows
+from consumers.polling.record.history import membership_rows, ownership_rows, reading_rows, write_history
 from tests.readings import at, broker, client, group_members, members, owned, reading, row
 
 WORDS = {"started_at": at(-60), "strategy": "Averagely", "subscription": "Orders TAG *", "sub_version": at(-30)}

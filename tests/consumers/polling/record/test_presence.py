@@ -3,8 +3,8 @@
 import pytest
 
 from consumers.models import ConsumerGroup
+from consumers.polling.record.keyed_rows import EntityIds
 from consumers.polling.record.recorder import AT_ONCE, Presence, added
-from consumers.polling.record.tables.ids import EntityIds
 from tests.readings import at, group_members
 from tests.world import a_cluster, a_group
 

@@ -4,9 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.reader import files
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.models import Broker, Cluster, GroupTotal, QueueSnapshot, Reading
 from consumers.polling.record.recorder import Recorder
 from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster, ConsumerGroup, QueueSample, TagSample
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
@@ -48,10 +48,10 @@ def test_a_member_says_what_it_is_set_to(poller, java_admin, members):
     java_admin.create_topic("SampledSettings", 1)
     members.start_consumer("sampled-settings", "SampledSettings", "sampled-settings-1", pull_messages=7)
 
-    def spoken():
+    def client_answers():
         return Client.objects.filter(group__name="sampled-settings", settings__isnull=False).first()
 
-    client = poll_until(poller, spoken)
+    client = poll_until(poller, client_answers)
     wanted = {
         "pullBatchSize": "7",
         "clientRebalance": "true",

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.polling.samples.planner import StartRules, Unstarted, ask_starts, forget_started, plan_starts
 from consumers.polling.samples.reading import SampleMemory, StartAnswer
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.consumers.polling.peer import ask, offset_answer
 from tests.readings import T0, at, broker, row
 

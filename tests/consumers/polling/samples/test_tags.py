@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.samples.reading import SampleMemory, TagCount
-from consumers.polling.samples.tags import (
+from consumers.polling.samples.first_stored import (
     Filtered,
     ask_tags,
     counted,
@@ -17,6 +16,7 @@ from consumers.polling.samples.tags import (
     tag_filters,
     tag_hashes,
 )
+from consumers.polling.samples.reading import SampleMemory, TagCount
 from consumers.rocketmq.messages.stored import QueueEntries, QueueEntry
 from tests.consumers.polling.peer import ask
 from tests.readings import at, broker, group_members, row

@@ -1,17 +1,17 @@
-"""States while evaluations are late: the table of docs/judging.md, as a pure function, in SQL, and on rows."""
+"""States while evaluations are late: the table of docs/evaluation.md, as a pure function, in SQL, and on rows."""
 
 from dataclasses import dataclass
 from itertools import product
 
 import pytest
 
+from consumers.groups.detail import group_queues
 from consumers.groups.listing import group_list
 from consumers.groups.overlay import Overlay
-from consumers.groups.queue_list import group_queues
 from consumers.groups.rows import GroupFilters
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueSnapshot, QueueState, State, Topic
 from consumers.queries.queues.overlay import Ground, LateTimes, Polled, late_state
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.world import (
     NOW,
     a_broker,

@@ -2,13 +2,13 @@
 
 import pytest
 
+from consumers.groups.detail import group_queues
 from consumers.groups.listing import group_list, state_counts
-from consumers.groups.queue_list import group_queues
 from consumers.groups.rows import GroupFilters
 from consumers.models import Broker, QueueSample, QueueSnapshot, State
 from consumers.offsets.stores import group_offsets
 from consumers.overview.queries import overview
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.lost_rows import a_losing_group
 from tests.world import (
     NOW,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from consumers.groups.queue_list import queue_list
+from consumers.groups.detail import queue_list
 from consumers.models import Client
-from consumers.queries.queues.starts import NOBODY, NOT_TOLD, PULLS, WITH_ITS_TOPIC
+from consumers.queries.queues.starts import NOBODY, NOT_REPORTED, PULLS, WITH_ITS_TOPIC
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -60,8 +60,8 @@ def test_nothing_popped_from_any_queue_is_nothing_of_each(group):
     ("members", "reason"),
     [
         ([], NOBODY),
-        ([None], NOT_TOLD),
-        ([[popped(3)], None], NOT_TOLD),
+        ([None], NOT_REPORTED),
+        ([[popped(3)], None], NOT_REPORTED),
         ([[]], PULLS),
         ([[popped(3, topic="Stock")]], "no member pops this queue"),
         ([[popped(3, broker="broker-b")]], "no member pops this queue"),
@@ -75,7 +75,7 @@ def test_what_was_not_said_is_null_with_its_reason(group, members, reason):
 
 def test_a_member_that_does_not_answer_any_more_has_not_said_it(group):
     member(group, [popped(3)], running_info_error="timed out")
-    assert shown() == (None, NOT_TOLD)
+    assert shown() == (None, NOT_REPORTED)
 
 
 def test_a_member_that_is_gone_counts_no_more(group):

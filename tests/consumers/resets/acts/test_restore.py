@@ -16,8 +16,10 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.resets.acts import restore, why_not_restored
-from consumers.resets.targets.past import NO_COMMIT, STAYED, offsets_before
-from consumers.resets.wish import Asker, QueueKey, ResetRefused
+from consumers.resets.targets.past import offsets_before
+from consumers.resets.targets.values import Asker, QueueKey, ResetRefused
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot
 
@@ -92,9 +94,9 @@ def test_what_stood_there_already_and_what_was_left_out_is_none_of_it(group: Con
 @pytest.mark.parametrize(
     ("queue", "why"),
     [
-        ({"before": None}, NO_COMMIT),
+        ({"before": None}, stored_reason(PlanReason.NO_COMMIT_TO_RESTORE)),
         ({"before": None, "unknown": {"before": "broker-a was silent"}}, "broker-a was silent"),
-        ({"outcome": ResetOutcome.UNCHANGED}, STAYED),
+        ({"outcome": ResetOutcome.UNCHANGED}, stored_reason(PlanReason.STAYED)),
     ],
 )
 def test_a_queue_that_cannot_go_back_has_the_reason(group: ConsumerGroup, queue: dict[str, Any], why: str) -> None:

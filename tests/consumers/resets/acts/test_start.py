@@ -9,7 +9,8 @@ from django.contrib.auth.models import Group, User
 from consumers.jobs.hold import left_behind
 from consumers.models import ConsumerGroup, Reset, ResetStatus
 from consumers.resets.acts import apply
-from consumers.resets.wish import Asker, ResetRefused
+from consumers.resets.targets.values import Asker, ResetRefused
+from consumers.words.reasons import stored_words
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -44,7 +45,7 @@ def test_it_is_applied_from_then_on_and_says_who_let_it(billing: ConsumerGroup, 
     assert (reset.status, reset.started_at, reset.working_at) == (ResetStatus.APPLYING, NOW, None)
     assert (reset.applied_by, reset.applied_by_name) == (ann.user, "ann")
     event = reset.events.get()
-    assert (event.by_name, event.address, event.via, event.sentence) == (
+    assert (event.by_name, event.address, event.via, stored_words(event.sentence)) == (
         "ann",
         "10.1.2.3",
         "page",

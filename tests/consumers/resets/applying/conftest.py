@@ -9,7 +9,7 @@ import pytest
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetStatus
-from consumers.polling.wire import Wire
+from consumers.polling.registration import Wire
 from consumers.resets.applying.run import work
 from tests.consumers.resets.applying.fake_offsets import GROUP, FakeOffsets
 from tests.consumers.rocketmq.fake_server import served

@@ -6,20 +6,21 @@ import pytest
 
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.applying.run import settle
-from consumers.resets.facts import GroupFacts, QueueFacts
-from consumers.resets.wish import QueueKey
+from consumers.resets.planning.queue_plan import GroupSetup, QueueOffsets
+from consumers.resets.targets.values import QueueKey
+from consumers.words.reasons import stored_words
 from tests.world import NOW
 
 KEY = QueueKey("Orders", "broker-a", 0)
 ONLINE, OFFLINE = ["c1"], []
 
 
-def facts(members: list[str] | None, stands: int | None, error: str | None) -> GroupFacts:
+def facts(members: list[str] | None, stands: int | None, error: str | None) -> GroupSetup:
     said: dict[str, Any] = {"members_error": None, "message_model": None, "consume_type": None, "orderly": None}
-    queue = QueueFacts(KEY, 0, 1000, stands, error)
+    queue = QueueOffsets(KEY, 0, 1000, stands, error)
     who = None if members is None else tuple(members)
     more = {"languages": (), "pop_topics": frozenset(), "brokers": {}, "queues": {KEY: queue}}
-    return GroupFacts(taken_at=NOW, members=who, **said, **more)
+    return GroupSetup(taken_at=NOW, members=who, **said, **more)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +76,10 @@ def test_one_that_cannot_be_read_is_not_written_again() -> None:
     row = in_doubt(500, 700)
     settle(Reset(seen={"members": []}), [row], facts([], None, "broker-a is silent"))
     assert (row.step, row.before, row.written_at) == (ResetStep.UNANSWERED, 500, NOW)
-    assert "only reading back tells" in str(row.error)
+    assert "only reading back tells" in str(stored_words(row.error))
 
 
 def test_one_that_is_written_again_is_as_planned() -> None:
     row = in_doubt(500, 300)
     settle(Reset(seen={"members": []}), [row], facts([], 500, None))
-    assert (row.step, row.before, row.before_at, row.error) == (ResetStep.PLANNED, None, None, None)
+    assert (row.step, row.before, row.before_at, stored_words(row.error)) == (ResetStep.PLANNED, None, None, None)

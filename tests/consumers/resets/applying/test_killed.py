@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.applying.run import work
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock, Killed
@@ -160,7 +161,9 @@ def test_what_moved_while_nobody_worked_stops_the_rest(site: Site, clock: FakeCl
     clock.pass_by(31)
     site.brokers["broker-b"].permission = 4
     site.work(reset, clock)
-    assert reset.moved == ["The permission of broker-b was 6 at the plan, and is 4."]
+    assert list(map(stored_words, reset.moved)) == ["The permission of broker-b was 6 at the plan, and is 4."]
     assert (set(steps(reset)), reset.status) == ({"CONFIRMED", "not done"}, ResetStatus.PARTIAL)
     check(site, reset)
-    assert [event.sentence for event in reset.events.all()][1] == "Took it over from a worker that had stopped."
+    assert [stored_words(event.sentence) for event in reset.events.all()][
+        1
+    ] == "Took it over from a worker that had stopped."

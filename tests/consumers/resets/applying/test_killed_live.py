@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.offset_writes import OffsetWrites
-from consumers.rocketmq.sends import BrokerSends, Outgoing
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.writes import BrokerSends, OffsetWrites, Outgoing
 from dashboard.demo.children import kill_child, start_child
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import PROJECT

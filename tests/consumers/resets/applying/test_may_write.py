@@ -10,7 +10,8 @@ from django.db import connection
 from consumers.models import Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.acts import cancel
 from consumers.resets.applying.run import work
-from consumers.resets.wish import Asker
+from consumers.resets.targets.values import Asker
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.fake_clock import FakeClock
 from tests.reset_rows import an_operator
@@ -44,7 +45,7 @@ def test_without_the_permission_of_who_let_it_go_nothing_is_written(
     happens()
     site.work(reset, clock)
     assert (site.writes(), reset.status, steps(reset)) == (0, ResetStatus.FAILED, [ResetStep.NOT_DONE] * 4)
-    assert words in str(reset.error)
+    assert words in str(stored_words(reset.error))
 
 
 def after_writes(site: Site, count: int, happens: Callable[[], None], clock: FakeClock) -> Callable[[], Any]:
@@ -71,7 +72,7 @@ def test_the_rest_is_not_written_once_it_is_not_allowed_any_more(
     reset.refresh_from_db()
     assert site.offsets() == [300, 300, 500, 501]
     assert steps(reset) == ["CONFIRMED"] * 2 + [ResetStep.NOT_DONE] * 2
-    assert (reset.status, str(reset.error).startswith("Stopped: ")) == (ResetStatus.PARTIAL, True)
+    assert (reset.status, str(stored_words(reset.error)).startswith("Stopped: ")) == (ResetStatus.PARTIAL, True)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_what_no_worker_was_on_for_long_is_not_written(
     reset = site.applying(300, **fields)
     site.work(reset, clock)
     assert (site.writes() == 0) == is_late
-    assert ("no worker was on it for more than 5 minutes" in str(reset.error)) == is_late
+    assert ("no worker was on it for more than 5 minutes" in str(stored_words(reset.error))) == is_late
 
 
 def test_what_was_in_doubt_for_long_is_read_back_and_not_written_again(site: Site, clock: FakeClock) -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from consumers.models import Reset, ResetMethod, ResetQueue
 from consumers.resets.applying.revalidate import SAID, what_moved
-from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
-from consumers.resets.wish import QueueKey
+from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup, QueueOffsets
+from consumers.resets.targets.values import QueueKey
+from consumers.words.reasons import stored_words
 from tests.world import NOW
 
 TOLERANCE = 100
@@ -22,7 +23,7 @@ SEEN = {
     "brokers": {"broker-a": {"version": "V5_4_0", "server_side": True, "permission": 6, "address": "10.0.0.1:1"}},
 }
 KEY = QueueKey("Orders", "broker-a", 0)
-BROKER = BrokerFacts("broker-a", "V5_4_0", server_side=True, permission=6, address="10.0.0.1:1")
+BROKER = BrokerSetup("broker-a", "V5_4_0", server_side=True, permission=6, address="10.0.0.1:1")
 
 
 def row(queue_id: int = 0, **fields: Any) -> ResetQueue:
@@ -31,7 +32,7 @@ def row(queue_id: int = 0, **fields: Any) -> ResetQueue:
     return ResetQueue(topic="Orders", broker="broker-a", queue_id=queue_id, **{**said, **fields})
 
 
-def facts(queue: QueueFacts | None = None, **fields: Any) -> GroupFacts:
+def facts(queue: QueueOffsets | None = None, **fields: Any) -> GroupSetup:
     said: dict[str, Any] = {
         "taken_at": NOW,
         "members": ("c1", "c2"),
@@ -42,13 +43,13 @@ def facts(queue: QueueFacts | None = None, **fields: Any) -> GroupFacts:
         "languages": ("JAVA",),
         "pop_topics": frozenset(),
         "brokers": {"broker-a": BROKER},
-        "queues": {KEY: queue or QueueFacts(KEY, 100, 1000, 500)},
+        "queues": {KEY: queue or QueueOffsets(KEY, 100, 1000, 500)},
     }
-    return GroupFacts(**{**said, **fields})
+    return GroupSetup(**{**said, **fields})
 
 
-def moved(fresh: GroupFacts, *rows: ResetQueue, **seen: Any) -> list[str]:
-    return what_moved(Reset(seen={**SEEN, **seen}), rows or [row()], fresh, TOLERANCE)
+def moved(fresh: GroupSetup, *rows: ResetQueue, **seen: Any) -> list[str]:
+    return list(map(stored_words, what_moved(Reset(seen={**SEEN, **seen}), rows or [row()], fresh, TOLERANCE)))
 
 
 UNTOLD = {"members": None, "members_error": "broker-b is silent"}
@@ -141,15 +142,18 @@ def test_what_the_plan_did_not_see_has_not_stayed_the_same(
 def test_a_queue_that_moved_too_far_is_said(
     planned: dict[str, Any], there: tuple[int | None, int | None, int | None], reason: str | None
 ) -> None:
-    said = moved(facts(QueueFacts(KEY, *there)), row(**planned))
+    said = moved(facts(QueueOffsets(KEY, *there)), row(**planned))
     assert said == ([] if reason is None else [f"Orders, broker-a, queue 0: {reason}."])
 
 
 @pytest.mark.parametrize(
     ("queues", "reason"),
-    [({}, "it was not read"), ({KEY: QueueFacts(KEY, None, None, None, "no answer")}, "could not be read: no answer")],
+    [
+        ({}, "it was not read"),
+        ({KEY: QueueOffsets(KEY, None, None, None, "no answer")}, "could not be read: no answer"),
+    ],
 )
-def test_a_queue_that_cannot_be_read_has_moved(queues: dict[QueueKey, QueueFacts], reason: str) -> None:
+def test_a_queue_that_cannot_be_read_has_moved(queues: dict[QueueKey, QueueOffsets], reason: str) -> None:
     [sentence] = moved(facts(queues=queues))
     assert reason in sentence
 
@@ -174,5 +178,5 @@ def test_it_stops_exactly_where_a_queue_is_beyond_what_was_promised(
     end = max(now, target, end)
     there = now + ahead
     planned = row(min_offset=0, max_offset=end, now_offset=now, target=target)
-    said = moved(facts(QueueFacts(KEY, 0, max(end, there) + grown, there)), planned)
+    said = moved(facts(QueueOffsets(KEY, 0, max(end, there) + grown, there)), planned)
     assert bool(said) == (ahead > TOLERANCE)

@@ -8,8 +8,9 @@ import pytest
 
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.applying.keep_alive import keep_alive
 from consumers.resets.applying.run import give_up_hopeless, run
+from consumers.resets.read_back.loop import keep_alive
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.fake_clock import FakeClock
 from tests.world import NOW, ago
@@ -35,14 +36,19 @@ def test_without_access_what_may_have_been_moved_is_not_known(site: Site, clock:
     reset = with_every_step(site)
     assert ended(reset, clock) == [ResetOutcome.UNKNOWN] * 3 + [ResetStep.NOT_DONE]
     assert reset.status == ResetStatus.PARTIAL
-    assert str(reset.error) in str(reset.queues_of_it.filter(outcome=ResetOutcome.UNKNOWN)[0].evidence)
+    assert str(stored_words(reset.error)) in str(
+        stored_words(reset.queues_of_it.filter(outcome=ResetOutcome.UNKNOWN)[0].evidence)
+    )
 
 
 def test_of_a_cluster_that_is_registered_no_more_nothing_is_done(site: Site, clock: FakeClock) -> None:
     reset = site.applying(300)
     Cluster.objects.update(name="another")
     assert ended(reset, clock) == [ResetStep.NOT_DONE] * 4
-    assert (reset.status, reset.error) == (ResetStatus.FAILED, "The cluster prod is not registered any more.")
+    assert (reset.status, stored_words(reset.error)) == (
+        ResetStatus.FAILED,
+        "The cluster prod is not registered any more.",
+    )
 
 
 def test_one_that_another_worker_has_is_left_to_it(site: Site, clock: FakeClock) -> None:

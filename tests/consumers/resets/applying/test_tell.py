@@ -4,8 +4,8 @@ import pytest
 
 from consumers.models import ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.applying.write import tell, time_ms_of
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused
+from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.reset_rows import a_reset
@@ -42,14 +42,14 @@ def test_a_commit_that_a_pending_reset_swallows_has_changed_nothing(site: Site) 
     row = row_of(site, ResetMethod.COMMIT)
     site.brokers["broker-a"].has_pending_reset = True
     tell(site.ports, row.reset, [row])
-    assert (row.step, "was ignored" in str(row.error)) == (ResetStep.FAILED, True)
+    assert (row.step, "was ignored" in str(stored_words(row.error))) == (ResetStep.FAILED, True)
 
 
 def test_a_queue_that_the_answer_does_not_name_is_in_doubt(site: Site) -> None:
     row = row_of(site, ResetMethod.CLIENT)
     del site.brokers["broker-a"].offsets[0]
     assert tell(site.ports, row.reset, [row]) is None
-    assert (row.step, row.error) == (ResetStep.UNANSWERED, "the broker's answer does not name this queue")
+    assert (row.step, stored_words(row.error)) == (ResetStep.UNANSWERED, "the broker's answer does not name this queue")
 
 
 def test_a_broker_that_cannot_be_reached_was_not_told(site: Site) -> None:

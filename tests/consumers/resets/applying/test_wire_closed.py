@@ -11,10 +11,11 @@ import pytest
 from consumers.jobs.hold import Hold
 from consumers.jobs.wires import close_wires, connected
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
-from consumers.polling.wire import Wire, WireClosed
-from consumers.resets.applying.keep_alive import NoEnd, keep_alive
+from consumers.polling.registration import Wire, WireClosed
 from consumers.resets.applying.run import MOST_WIRES, run, work
+from consumers.resets.read_back.loop import NoEnd, keep_alive
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock
@@ -66,7 +67,7 @@ def test_one_in_read_back_goes_on_with_the_new_wire(site: Site, used: Wire, cloc
     assert (steps(reset), reset.status) == (["CONFIRMED"] * 4, ResetStatus.APPLIED)
     assert [broker.writes for broker in site.brokers.values()] == [[(RESET, 0, 300), (RESET, 1, 300)]] * 2
     assert "Its connections were closed meanwhile: it goes on with new ones." in [
-        event.sentence for event in reset.events.all()
+        stored_words(event.sentence) for event in reset.events.all()
     ]
 
 
@@ -83,7 +84,7 @@ def test_a_write_under_way_is_read_back_and_the_rest_is_written_through_the_new_
     closer.join()
     assert (steps(reset), reset.status) == (["CONFIRMED"] * 4, ResetStatus.APPLIED)
     assert [broker.writes for broker in site.brokers.values()] == [[(RESET, 0, 300), (RESET, 1, 300)]] * 2
-    assert "may have been moved" in str(reset.queues_of_it.get(broker="broker-a", queue_id=0).error)
+    assert "may have been moved" in str(stored_words(reset.queues_of_it.get(broker="broker-a", queue_id=0).error))
 
 
 def close_once_written(wire: Wire, broker: Any) -> None:
@@ -110,7 +111,7 @@ def test_one_whose_wire_closes_again_and_again_ends_unknown(
     reset.refresh_from_db()
     assert len(made) == MOST_WIRES - 1
     assert (steps(reset), reset.status) == ([ResetOutcome.UNKNOWN] * 4, ResetStatus.PARTIAL)
-    assert "connections were lost" in str(reset.error)
+    assert "connections were lost" in str(stored_words(reset.error))
 
 
 def test_a_cluster_that_is_registered_with_other_name_servers_is_not_read_back(site: Site, clock: FakeClock) -> None:
@@ -127,7 +128,7 @@ def test_a_cluster_that_is_registered_with_other_name_servers_is_not_read_back(s
         close_wires()
     reset.refresh_from_db()
     assert (steps(reset), reset.status) == ([ResetOutcome.UNKNOWN] * 4, ResetStatus.PARTIAL)
-    assert "registered with other name servers" in str(reset.error)
+    assert "registered with other name servers" in str(stored_words(reset.error))
 
 
 def test_one_whose_cluster_wants_another_key_by_now_goes_on(site: Site, clock: FakeClock) -> None:

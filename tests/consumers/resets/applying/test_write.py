@@ -10,6 +10,7 @@ from consumers.jobs.hold import Hold
 from consumers.models import Reset, ResetKind, ResetMethod, ResetStatus
 from consumers.resets.applying.run import work
 from consumers.resets.applying.write import Writing
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock
@@ -55,7 +56,7 @@ def test_of_a_broker_that_falls_silent_the_rest_is_not_tried_and_the_others_go_o
     assert first.offsets == {0: 300, 1: 300, 2: 300, 3: 300, 4: 500, 5: 500}
     assert steps(reset) == [CONFIRMED] * 4 + ["not done"] * 2 + [CONFIRMED] * 6
     left = reset.queues_of_it.filter(step="not done").values_list("error", flat=True).distinct()
-    assert "broker-a gave no usable answer 3 times in a row" in left.get()
+    assert "broker-a gave no usable answer 3 times in a row" in str(stored_words(left.get()))
     assert reset.status == ResetStatus.PARTIAL
 
 
@@ -85,7 +86,7 @@ def test_a_queue_that_moves_too_far_at_the_last_moment_is_left_alone(
         del offsets[0]
     run(site, clock, reset, once_there_are(2, site, clock, lambda: setattr(moving, "offsets", offsets)))
     assert steps(reset) == [CONFIRMED, CONFIRMED, "failed", CONFIRMED]
-    assert words in str(reset.queues_of_it.get(broker="broker-b", queue_id=0).error)
+    assert words in str(stored_words(reset.queues_of_it.get(broker="broker-b", queue_id=0).error))
     assert moving.offsets.get(0) == stands
 
 
@@ -109,7 +110,7 @@ def test_where_one_queue_of_a_call_cannot_be_moved_none_of_it_is(site: Site, clo
     run(site, clock, reset, once_there_are(1, site, clock, lambda: moving.offsets.update({1: 400})))
     errors = reset.queues_of_it.filter(broker="broker-b").order_by("queue_id").values_list("error", flat=True)
     assert moving.writes == []
-    assert list(errors) == [
+    assert list(map(stored_words, errors)) == [
         "members are told all queues at once, and of another it went back from 501 to 400, so it was left alone",
         "it went back from 501 to 400, so it was left alone",
     ]
@@ -122,7 +123,7 @@ def test_a_broker_without_an_address_is_not_tried(site: Site, clock: FakeClock) 
     for row in rows:
         row.broker = "broker-z"
     Writing(reset, site.ports, hold, clock).write(rows)
-    assert {row.error for row in rows} == {"it was not tried: the address of broker-z is not known"}
+    assert {stored_words(row.error) for row in rows} == {"it was not tried: the address of broker-z is not known"}
 
 
 def test_a_worker_that_slept_between_its_note_and_the_call_does_not_make_it(site: Site, clock: FakeClock) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetStatus
-from consumers.polling.wire import Wire
+from consumers.polling.registration import Wire
 from consumers.resets.planning.run import make_plan
 from tests.reset_cluster import FakeCluster, a_fake_cluster
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot

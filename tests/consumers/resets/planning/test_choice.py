@@ -6,8 +6,11 @@ import pytest
 
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.planning.chosen import choice_of
-from consumers.resets.wish import QueueKey
+from consumers.resets.targets.values import QueueKey
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import RowReason
+from consumers.words.reasons import stored_words
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW, a_queue
 
@@ -30,7 +33,9 @@ def applied(group: ConsumerGroup) -> Reset:
 
 
 def test_a_restore_goes_back_to_where_the_queues_stood(plan: Planner, applied: Reset) -> None:
-    told = [(row.queue_id, row.target, row.left_out) for row in rows(plan(ResetKind.RESTORE, str(applied.pk)))]
+    told = [
+        (row.queue_id, row.target, stored_words(row.left_out)) for row in rows(plan(ResetKind.RESTORE, str(applied.pk)))
+    ]
     assert told == [(0, 33, None), (9, None, "There is no queue 9 of Orders on broker-a: it has 2 to read.")]
 
 
@@ -43,7 +48,7 @@ def test_queues_of_a_restore_that_are_gone_are_left_out_though_topics_were_chose
 
 def test_brokers_narrow_a_restore_down(plan: Planner, applied: Reset) -> None:
     reset = plan(ResetKind.RESTORE, str(applied.pk), brokers=["broker-b"])
-    assert reset.error == "There is no queue to reset: choose the topics."
+    assert stored_words(reset.error) == "There is no queue to reset: choose the topics."
 
 
 def test_queues_that_nobody_can_read_any_more_are_not_missed(group: ConsumerGroup) -> None:
@@ -61,19 +66,21 @@ def test_too_many_queues_are_refused_though_rows_knew_fewer(plan: Planner, fake:
     fake.masters["broker-a"].ends["Orders", 2] = (0, 1)
     error = plan(ResetKind.EARLIEST).error
     assert error is not None
-    assert "5 queues are more than one reset may move (4, RESET_QUEUES_MAX)" in error
+    assert "5 queues are more than one reset may move (4, RESET_QUEUES_MAX)" in stored_words(error)
 
 
 def test_what_the_past_warns_of_stands_among_the_warnings(plan: Planner, fake: FakeCluster, group: Any) -> None:
     ConsumerGroup.objects.create(cluster=group.cluster, name="shipping", kind="user", first_seen_at=NOW)
     fake.masters["broker-a"].offsets["shipping", "Orders", 0] = 33
-    assert any("Where shipping stands" in warning for warning in plan(ResetKind.COPY, "shipping").warnings)
+    assert any(
+        "Where shipping stands" in stored_words(warning) for warning in plan(ResetKind.COPY, "shipping").warnings
+    )
 
 
 def test_a_queue_without_messages_is_not_searched(plan: Planner, fake: FakeCluster) -> None:
     fake.masters["broker-a"].ends["Orders", 0] = (40, 40)
     row = rows(plan(ResetKind.TIME, stored_at(30).isoformat()))[0]
-    assert (row.target, row.unknown) == (40, {"target_time": "nothing is stored there yet"})
+    assert (row.target, row.unknown) == (40, {"target_time": stored_reason(RowReason.AT_THE_END)})
     searched = [
         request.ext_fields["queueId"]
         for request in fake.masters["broker-a"].asked
@@ -96,5 +103,5 @@ def test_members_are_told_all_queues_of_a_topic_at_a_broker_or_none(plan: Planne
     del fake.masters["broker-b"].offsets["billing", "Orders", 1]
     told = rows(plan(ResetKind.EARLIEST))
     assert [row.method for row in told] == ["client_side", "client_side", None, None]
-    assert told[2].left_out is not None
-    assert "queue 1 cannot be" in told[2].left_out
+    assert stored_words(told[2].left_out) is not None
+    assert "queue 1 cannot be" in stored_words(told[2].left_out)

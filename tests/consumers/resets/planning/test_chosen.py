@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from consumers.resets.planning.chosen import Choice, chosen
-from consumers.resets.wish import QueueKey
+from consumers.resets.targets.values import QueueKey
 from consumers.rocketmq.name_server import QueueRoute, Route
-from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused, Unreachable
+from consumers.rocketmq.wire.codes import BrokerRefused, RequestCode, ResponseCode, Unreachable
+from consumers.words.reasons import stored_words
 
 A0, A1, A2, B0 = (QueueKey("Orders", f"broker-{place[0]}", int(place[1])) for place in ("a0", "a1", "a2", "b0"))
 GONE = BrokerRefused(ResponseCode.TOPIC_NOT_EXIST, None, RequestCode.GET_ROUTEINFO_BY_TOPIC)
@@ -43,7 +43,9 @@ def test_queues_whose_broker_is_in_no_route_are_left_out() -> None:
 def test_where_the_route_cannot_be_read_what_readings_have_seen_is_left_out() -> None:
     picked = chosen(a_choice(), {"Orders": Unreachable("refused", address="127.0.0.1:9876")})
     assert picked.keys == ()
-    assert picked.left_out[A0] == "Where the queues of Orders are could not be read: 127.0.0.1:9876: refused"
+    assert (
+        stored_words(picked.left_out[A0]) == "Where the queues of Orders are could not be read: 127.0.0.1:9876: refused"
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,19 +58,20 @@ def test_where_the_route_cannot_be_read_what_readings_have_seen_is_left_out() ->
     ],
 )
 def test_what_was_named_and_is_not_there_is_refused(choice: Choice, refusals: tuple[str, ...]) -> None:
-    assert chosen(choice, a_route(("broker-a", 2, 2))).refusals == refusals
+    assert tuple(map(stored_words, chosen(choice, a_route(("broker-a", 2, 2))).refusals)) == refusals
 
 
 def test_what_the_past_names_and_is_not_there_is_left_out() -> None:
     picked = chosen(a_choice(queues=(A0, A2)), a_route(("broker-a", 2, 2)))
     assert (picked.keys, picked.refusals) == ((A0,), ())
-    assert picked.left_out == {A2: "There is no queue 2 of Orders on broker-a: it has 2 to read."}
+    assert picked.left_out.keys() == {A2}
+    assert stored_words(picked.left_out[A2]) == "There is no queue 2 of Orders on broker-a: it has 2 to read."
 
 
 @pytest.mark.parametrize(("named", "refusals"), [(True, ("The topic Orders is on no broker any more.",)), (False, ())])
 def test_a_topic_that_is_gone_is_refused_where_it_was_named(named: bool, refusals: tuple[str, ...]) -> None:
     picked = chosen(a_choice(named=named), {"Orders": GONE})
-    assert (picked.keys, picked.left_out, picked.refusals) == ((), {}, refusals)
+    assert (picked.keys, picked.left_out, tuple(map(stored_words, picked.refusals))) == ((), {}, refusals)
 
 
 def test_brokers_narrow_the_choice_down() -> None:

@@ -4,12 +4,12 @@ import pytest
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup
-from consumers.resets.facts import BrokerFacts, GroupFacts
 from consumers.resets.planning.gather import Known, gather, known_of, told, united
-from consumers.resets.wish import QueueKey
+from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup
+from consumers.resets.targets.values import QueueKey
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections
-from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.errors import Unreachable
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode, Unreachable
+from consumers.words.reasons import stored_words
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW, a_client
 
@@ -19,7 +19,7 @@ SHARING = {"consume_type": "CONSUME_PASSIVELY", "message_model": "CLUSTERING"}
 KEYS = [QueueKey("Orders", "broker-a", 0), QueueKey("Orders", "broker-b", 1)]
 
 
-def facts_of(ports: Ports, group: ConsumerGroup, keys: list[QueueKey]) -> GroupFacts:
+def facts_of(ports: Ports, group: ConsumerGroup, keys: list[QueueKey]) -> GroupSetup:
     known = known_of(group)
     return ports.wire.run(gather(ports, group.name, keys, known, NOW))
 
@@ -32,7 +32,7 @@ def test_members_are_united_over_all_who_were_asked() -> None:
             "broker-c": GroupConnections(False),
         }
     )
-    assert (who.members, who.error, who.languages) == (("10.0.0.7@1", "10.0.0.8@2"), None, ("GO", "JAVA"))
+    assert (who.members, stored_words(who.error), who.languages) == (("10.0.0.7@1", "10.0.0.8@2"), None, ("GO", "JAVA"))
     assert (who.message_model, who.consume_type) == ("CLUSTERING", "CONSUME_PASSIVELY")
 
 
@@ -46,7 +46,7 @@ def test_where_members_do_not_agree_the_word_that_stands_in_the_way_counts() -> 
 
 def test_members_are_not_known_where_one_did_not_tell() -> None:
     who = united({"broker-a": GroupConnections(True, [ANN], **SHARING), "broker-b": Unreachable("refused")})
-    assert (who.members, who.error) == (None, "broker-b: refused")
+    assert (who.members, stored_words(who.error)) == (None, "broker-b: refused")
 
 
 def test_members_are_not_known_where_nobody_could_be_asked() -> None:
@@ -55,7 +55,7 @@ def test_members_are_not_known_where_nobody_could_be_asked() -> None:
 
 def test_a_group_without_members_is_offline_and_says_nothing_of_its_ways() -> None:
     who = united({"broker-a": GroupConnections(False)})
-    assert (who.members, who.error, who.message_model, who.consume_type) == ((), None, None, None)
+    assert (who.members, stored_words(who.error), who.message_model, who.consume_type) == ((), None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,16 @@ def test_what_a_configuration_tells(config: dict[str, str], facts: tuple[bool | 
     said = told("broker-a", "V5_4_0", config)
     server_side, permission, error = facts
     assert (said.server_side, said.permission) == (server_side, permission)
-    assert said.error == error or (error is not None and error in str(said.error))
+    assert stored_words(said.error) == error or (error is not None and error in str(stored_words(said.error)))
 
 
 def test_a_broker_without_a_master_is_told_so(group: ConsumerGroup, ports: Ports, fake: FakeCluster) -> None:
     facts = facts_of(ports, group, [QueueKey("Orders", "broker-c", 0)])
-    assert facts.brokers["broker-c"].error is not None
-    assert "no master of it is known" in facts.brokers["broker-c"].error
-    assert facts.queues[QueueKey("Orders", "broker-c", 0)].error == facts.brokers["broker-c"].error
+    assert stored_words(facts.brokers["broker-c"].error) is not None
+    assert "no master of it is known" in stored_words(facts.brokers["broker-c"].error)
+    assert stored_words(facts.queues[QueueKey("Orders", "broker-c", 0)].error) == stored_words(
+        facts.brokers["broker-c"].error
+    )
 
 
 def test_facts_of_a_group(group: ConsumerGroup, ports: Ports, fake: FakeCluster) -> None:
@@ -87,11 +89,11 @@ def test_facts_of_a_group(group: ConsumerGroup, ports: Ports, fake: FakeCluster)
     facts = facts_of(ports, group, KEYS)
     assert (facts.taken_at, facts.members, facts.orderly) == (NOW, (), True)
     assert facts.pop_topics == frozenset({"Refunds"})
-    assert facts.brokers["broker-a"] == BrokerFacts(
+    assert facts.brokers["broker-a"] == BrokerSetup(
         "broker-a", "V5_4_0", True, 6, address=fake.masters["broker-a"].address
     )
     assert {
-        key: (q.min_offset, q.max_offset, q.now_offset, q.error) for key, q in facts.queues.items()
+        key: (q.min_offset, q.max_offset, q.now_offset, stored_words(q.error)) for key, q in facts.queues.items()
     } == dict.fromkeys(KEYS, (10, 100, 50, None))
 
 
@@ -114,7 +116,7 @@ def test_ends_that_make_no_sense_are_not_believed(group: ConsumerGroup, ports: P
     fake.masters["broker-a"].ends["Orders", 0] = (100, 10)
     queue = facts_of(ports, group, KEYS).queues[KEYS[0]]
     assert (queue.min_offset, queue.max_offset, queue.now_offset) == (None, None, None)
-    assert queue.error == "its ends, 100 and 10, make no sense"
+    assert stored_words(queue.error) == "its ends, 100 and 10, make no sense"
 
 
 @pytest.mark.parametrize(

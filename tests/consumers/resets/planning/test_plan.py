@@ -7,6 +7,9 @@ import pytest
 
 from consumers.models import Reset, ResetKind, ResetQueue, ResetStatus
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import RowReason
+from consumers.words.reasons import stored_words
 from tests.reset_cluster import APART_MS, FIRST_STORED_MS, FakeCluster
 from tests.world import NOW
 
@@ -39,13 +42,13 @@ def test_a_target_of_each_kind(
     plan: Planner, kind: ResetKind, value: Any, target: int, replayed: int, skipped: int
 ) -> None:
     reset = plan(kind, value)
-    assert (reset.status, reset.error) == (ResetStatus.PLANNED, None)
+    assert (reset.status, stored_words(reset.error)) == (ResetStatus.PLANNED, None)
     told = {(row.broker, row.queue_id, row.now_offset, row.min_offset, row.max_offset) for row in rows(reset)}
     assert told == {(broker, queue_id, 50, 10, 100) for broker in ("broker-a", "broker-b") for queue_id in range(2)}
     for row in rows(reset):
         assert (row.wanted, row.target, row.clipped) == (target, target, False)
         assert (row.replayed_messages, row.skipped_messages) == (replayed, skipped)
-        assert (row.method, row.restorable, row.left_out) == ("server_side", True, None)
+        assert (row.method, row.restorable, stored_words(row.left_out)) == ("server_side", True, None)
 
 
 def test_it_says_when_the_message_at_each_target_was_stored(plan: Planner) -> None:
@@ -54,7 +57,7 @@ def test_it_says_when_the_message_at_each_target_was_stored(plan: Planner) -> No
 
 def test_where_nothing_is_stored_yet_the_time_is_unknown(plan: Planner) -> None:
     for row in rows(plan(ResetKind.LATEST)):
-        assert (row.target_time, row.unknown) == (None, {"target_time": "nothing is stored there yet"})
+        assert (row.target_time, row.unknown) == (None, {"target_time": stored_reason(RowReason.AT_THE_END)})
 
 
 def test_planning_changes_nothing_on_a_broker(plan: Planner, fake: FakeCluster) -> None:
@@ -95,7 +98,7 @@ def test_a_queue_that_stands_at_its_target_is_not_written(plan: Planner, fake: F
 
 def test_where_all_stand_at_their_targets_there_is_no_plan(plan: Planner) -> None:
     reset = plan(ResetKind.OFFSET, 50)
-    assert (reset.status, reset.error) == (
+    assert (reset.status, stored_words(reset.error)) == (
         ResetStatus.REFUSED,
         "Every chosen queue stands at its target already: nothing is to be moved.",
     )
@@ -107,10 +110,10 @@ def test_a_silent_master_leaves_its_queues_out_by_name_of_the_reason(plan: Plann
     fake.masters["broker-b"].refuses = {RequestCode.GET_MIN_OFFSET: 1}
     reset = plan(ResetKind.EARLIEST)
     there, left = rows(reset)[:2], rows(reset)[2:]
-    assert [row.left_out for row in there] == [None, None]
+    assert [stored_words(row.left_out) for row in there] == [None, None]
     for row in left:
-        assert row.left_out is not None
-        assert "GET_MIN_OFFSET (31) was refused" in row.left_out
+        assert stored_words(row.left_out) is not None
+        assert "GET_MIN_OFFSET (31) was refused" in stored_words(row.left_out)
         assert (row.min_offset, row.max_offset, row.now_offset, row.target, row.method) == (None,) * 5
         assert {"min_offset", "max_offset", "now_offset", "target", "method"} <= set(row.unknown)
 
@@ -119,8 +122,8 @@ def test_a_group_whose_members_are_not_known_is_refused(plan: Planner, fake: Fak
     fake.masters["broker-b"].silent = True
     reset = plan(ResetKind.EARLIEST)
     assert reset.status == ResetStatus.REFUSED
-    assert reset.error is not None
-    assert "It is not known who is in the group" in reset.error
+    assert stored_words(reset.error) is not None
+    assert "It is not known who is in the group" in stored_words(reset.error)
 
 
 def test_a_silent_master_is_not_asked_for_each_of_its_queues(plan: Planner, fake: FakeCluster) -> None:
@@ -133,7 +136,7 @@ def test_a_silent_master_is_not_asked_for_each_of_its_queues(plan: Planner, fake
 
 def test_a_read_only_master_leaves_its_queues_out(plan: Planner, fake: FakeCluster) -> None:
     fake.masters["broker-b"].config["brokerPermission"] = "4"
-    left = [row.left_out for row in rows(plan(ResetKind.EARLIEST)) if row.left_out]
+    left = [stored_words(row.left_out) for row in rows(plan(ResetKind.EARLIEST)) if stored_words(row.left_out)]
     assert len(left) == 2
     assert "set to read-only" in left[0]
 
@@ -142,22 +145,22 @@ def test_a_broadcasting_group_is_refused(plan: Planner, fake: FakeCluster) -> No
     fake.masters["broker-a"].members["billing"] = ["10.0.0.7@1"]
     fake.masters["broker-a"].told["messageModel"] = "BROADCASTING"
     reset = plan(ResetKind.EARLIEST)
-    assert reset.error is not None
-    assert "broadcasting" in reset.error
+    assert stored_words(reset.error) is not None
+    assert "broadcasting" in stored_words(reset.error)
 
 
 def test_targets_outside_of_the_queues_are_refused(plan: Planner) -> None:
     reset = plan(ResetKind.SHIFT, 70)
     assert reset.status == ResetStatus.REFUSED
-    assert reset.error is not None
-    assert "4 of 4" in reset.error
-    assert "120 of Orders/broker-a/0, which holds 10 to 100" in reset.error
+    assert stored_words(reset.error) is not None
+    assert "4 of 4" in stored_words(reset.error)
+    assert "120 of Orders/broker-a/0, which holds 10 to 100" in stored_words(reset.error)
 
 
 def test_targets_outside_of_the_queues_are_clipped_where_that_is_wanted(plan: Planner) -> None:
     reset = plan(ResetKind.SHIFT, -70, clip=True)
     assert {(row.wanted, row.target, row.clipped) for row in rows(reset)} == {(-20, 10, True)}
-    assert any("clipped" in warning for warning in reset.warnings)
+    assert any("clipped" in stored_words(warning) for warning in reset.warnings)
 
 
 def test_a_queue_that_no_reading_has_seen_yet_is_part_of_it(plan: Planner, fake: FakeCluster) -> None:
@@ -167,7 +170,7 @@ def test_a_queue_that_no_reading_has_seen_yet_is_part_of_it(plan: Planner, fake:
 
 def test_a_named_queue_that_is_gone_is_refused(plan: Planner) -> None:
     reset = plan(ResetKind.EARLIEST, queues=[{"topic": "Orders", "broker": "broker-a", "queue_id": 7}])
-    assert reset.error == "There is no queue 7 of Orders on broker-a: it has 2 to read."
+    assert stored_words(reset.error) == "There is no queue 7 of Orders on broker-a: it has 2 to read."
 
 
 def test_only_the_named_queue_is_moved(plan: Planner) -> None:
@@ -181,14 +184,16 @@ def test_only_the_named_brokers_queues_are_moved(plan: Planner) -> None:
 
 def test_queues_of_a_master_that_name_servers_do_not_list_are_left_out(plan: Planner, fake: FakeCluster) -> None:
     fake.unlisted = {"broker-b"}
-    left = [row.left_out for row in rows(plan(ResetKind.EARLIEST)) if row.left_out]
+    left = [stored_words(row.left_out) for row in rows(plan(ResetKind.EARLIEST)) if stored_words(row.left_out)]
     assert left == ["Name servers list no queue of Orders on broker-b: it is down, or the topic was taken off it."] * 2
 
 
 def test_a_topic_that_is_gone_is_refused(plan: Planner, fake: FakeCluster) -> None:
     for master in fake.masters.values():
         master.ends.clear()
-    assert plan(ResetKind.EARLIEST, topics=["Orders"]).error == "The topic Orders is on no broker any more."
+    assert (
+        stored_words(plan(ResetKind.EARLIEST, topics=["Orders"]).error) == "The topic Orders is on no broker any more."
+    )
 
 
 def test_offsets_of_a_list_are_each_queues_own(plan: Planner) -> None:
@@ -199,7 +204,7 @@ def test_offsets_of_a_list_are_each_queues_own(plan: Planner) -> None:
 def test_a_copied_group_without_a_commit_leaves_the_queue_out(plan: Planner, fake: FakeCluster, group: Any) -> None:
     type(group).objects.create(cluster=group.cluster, name="shipping", kind="user", first_seen_at=NOW)
     fake.masters["broker-a"].offsets["shipping", "Orders", 0] = 33
-    told = [(row.target, row.left_out) for row in rows(plan(ResetKind.COPY, "shipping"))]
+    told = [(row.target, stored_words(row.left_out)) for row in rows(plan(ResetKind.COPY, "shipping"))]
     assert told[0] == (33, None)
     assert {why for target, why in told[1:]} == {"shipping has committed nothing there."}
 
@@ -210,14 +215,14 @@ def test_messages_are_read_of_no_more_queues_than_is_set(plan: Planner, settings
     assert sum(row.target_time is not None for row in told) == 1
     assert {row.unknown.get("target_time") for row in told} == {
         None,
-        "only of 1 queues the message is read (RESET_MESSAGE_TIMES)",
+        stored_reason(RowReason.TIMES_LIMITED, most=1),
     }
 
 
 def test_a_popped_topic_is_told_of(plan: Planner, fake: FakeCluster) -> None:
     fake.masters["broker-a"].members["billing"] = ["10.0.0.7@1"]
     fake.masters["broker-a"].modes = {"Orders": {"billing": "POP", "shipping": "PULL"}}
-    assert any("Popped messages of Orders" in warning for warning in plan(ResetKind.EARLIEST).warnings)
+    assert any("Popped messages of Orders" in stored_words(warning) for warning in plan(ResetKind.EARLIEST).warnings)
 
 
 def test_a_reset_that_another_worker_planned_is_left_alone(plan: Planner) -> None:

@@ -9,10 +9,11 @@ from django.utils import timezone
 
 from consumers.jobs.wires import Ports
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueue, ResetStatus
-from consumers.polling.wire import Wire
+from consumers.polling.registration import Wire
 from consumers.resets.planning.gather import gather, known_of
 from consumers.resets.planning.run import make_plan
-from consumers.resets.wish import QueueKey
+from consumers.resets.targets.values import QueueKey
+from consumers.words.reasons import stored_words
 from dashboard.demo.cluster import RocketMQ
 from tests.broker_state import state, wait_until_delivered
 from tests.plugins.java_admin import JavaAdmin
@@ -81,7 +82,7 @@ def test_plans_say_what_is_so_and_leave_it_so(ports: Ports, cluster: Cluster, ja
         (ResetKind.SKIP_OLDER, 86_400.0, [None, 0]),
     ]:
         reset = a_plan(ports, cluster, GROUP, kind, value)
-        assert (reset.status, reset.error) == (ResetStatus.PLANNED, None)
+        assert (reset.status, stored_words(reset.error)) == (ResetStatus.PLANNED, None)
         rows = list(ResetQueue.objects.filter(reset=reset))
         moved = [row.target if row.method == "server_side" else None for row in rows]
         assert moved == targets, kind

@@ -9,12 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.models import ResetKind, ResetMethod
-from consumers.resets.facts import QueueFacts
-from consumers.resets.planning.clip import Aim, Amounts, aim, amounts_of, why_not_clipped
-from consumers.resets.planning.rows import Planned, left_out_row, planned_row
+from consumers.resets.planning.queue_plan import (
+    Aim,
+    Amounts,
+    Planned,
+    QueueOffsets,
+    aim,
+    amounts_of,
+    left_out_row,
+    planned_row,
+    why_not_clipped,
+)
 from consumers.resets.planning.warnings import of_amounts, of_gaps, totals_of
 from consumers.resets.targets.reset_targets import TARGETS, target_of
-from consumers.resets.wish import QueueKey
+from consumers.resets.targets.values import QueueKey
+from consumers.words.reasons import stored_words
 from tests.world import NOW
 
 KEY = QueueKey("Orders", "broker-a", 0)
@@ -34,14 +43,16 @@ PLAN_FIELDS = (
 
 
 @st.composite
-def queues(draw: Any) -> QueueFacts:
+def queues(draw: Any) -> QueueOffsets:
     """The consumer offset may be anywhere: expired, ahead of the queue, or missing."""
     least, most = sorted((draw(OFFSETS), draw(OFFSETS)))
-    return QueueFacts(KEY, least, most, draw(st.none() | OFFSETS))
+    return QueueOffsets(KEY, least, most, draw(st.none() | OFFSETS))
 
 
 @given(queue=queues(), wanted=st.integers(-(2**41), 2**41))
-def test_a_target_lies_within_its_queue_and_is_moved_no_farther_than_to_its_end(queue: QueueFacts, wanted: int) -> None:
+def test_a_target_lies_within_its_queue_and_is_moved_no_farther_than_to_its_end(
+    queue: QueueOffsets, wanted: int
+) -> None:
     one = aim(queue, wanted)
     assert one.least <= one.target <= one.most
     assert one.clipped == (not one.least <= wanted <= one.most)
@@ -49,7 +60,7 @@ def test_a_target_lies_within_its_queue_and_is_moved_no_farther_than_to_its_end(
 
 
 @given(queue=queues(), wanted=st.integers(-(2**41), 2**41))
-def test_amounts_are_never_guessed_never_below_zero_and_never_both(queue: QueueFacts, wanted: int) -> None:
+def test_amounts_are_never_guessed_never_below_zero_and_never_both(queue: QueueOffsets, wanted: int) -> None:
     one = aim(queue, wanted)
     amounts = amounts_of(one)
     if queue.now_offset is None:
@@ -76,26 +87,26 @@ def test_only_messages_that_the_queue_holds_count(now: int, target: int, amounts
 
 
 @given(queue=queues(), found=OFFSETS)
-def test_skipping_older_messages_moves_no_queue_back(queue: QueueFacts, found: int) -> None:
+def test_skipping_older_messages_moves_no_queue_back(queue: QueueOffsets, found: int) -> None:
     target = target_of(ResetKind.SKIP_OLDER, 60, queue, {KEY: found})
     assert isinstance(target, int)
     assert queue.now_offset is None or target >= queue.now_offset
 
 
 def test_a_shift_of_nothing_has_no_target() -> None:
-    target = target_of(ResetKind.SHIFT, -5, QueueFacts(KEY, 0, 9, None), {})
+    target = target_of(ResetKind.SHIFT, -5, QueueOffsets(KEY, 0, 9, None), {})
     assert isinstance(target, str)
-    assert "Nothing was ever committed" in target
+    assert "Nothing was ever committed" in stored_words(target)
 
 
 @pytest.mark.parametrize("kind", [ResetKind.TIME, ResetKind.SKIP_OLDER, ResetKind.COPY])
 def test_what_could_not_be_found_stays_a_sentence(kind: ResetKind) -> None:
-    assert target_of(kind, 60, QueueFacts(KEY, 0, 9, 5), {KEY: "it was silent"}) == "it was silent"
+    assert target_of(kind, 60, QueueOffsets(KEY, 0, 9, 5), {KEY: "it was silent"}) == "it was silent"
 
 
 def test_a_queue_that_was_not_read_has_no_target() -> None:
     with pytest.raises(ValueError, match="was not read"):
-        target_of(ResetKind.EARLIEST, None, QueueFacts(KEY, None, None, None, "silent"), {})
+        target_of(ResetKind.EARLIEST, None, QueueOffsets(KEY, None, None, None, "silent"), {})
 
 
 @pytest.mark.parametrize(
@@ -114,8 +125,8 @@ def test_the_farthest_of_the_targets_outside_is_named() -> None:
     near, far = Aim(KEY, 5, 10, 100, 101), Aim(QueueKey("Orders", "broker-b", 3), 5, 10, 100, -40)
     sentence = why_not_clipped([near, far, Aim(KEY, 5, 10, 100, 50)])
     assert sentence is not None
-    assert "2 of 3" in sentence
-    assert "-40 of Orders/broker-b/3, which holds 10 to 100" in sentence
+    assert "2 of 3" in stored_words(sentence)
+    assert "-40 of Orders/broker-b/3, which holds 10 to 100" in stored_words(sentence)
 
 
 def test_targets_within_their_queues_need_no_clipping() -> None:
@@ -123,18 +134,18 @@ def test_targets_within_their_queues_need_no_clipping() -> None:
 
 
 @given(queue=queues(), wanted=OFFSETS, at=st.sampled_from([NOW, "it was silent"]))
-def test_every_null_of_a_planned_row_has_its_reason(queue: QueueFacts, wanted: int, at: datetime | str) -> None:
+def test_every_null_of_a_planned_row_has_its_reason(queue: QueueOffsets, wanted: int, at: datetime | str) -> None:
     row = planned_row(RESET, Planned(aim(queue, wanted), ResetMethod.SERVER, at))
     assert {name for name in PLAN_FIELDS if getattr(row, name) is None} == set(row.unknown)
     assert row.restorable == (queue.now_offset is not None)
 
 
-@given(queue=st.none() | queues() | st.just(QueueFacts(KEY, None, None, None, "silent")), is_aimed=st.booleans())
-def test_every_null_of_a_row_that_is_left_out_has_its_reason(queue: QueueFacts | None, is_aimed: bool) -> None:
+@given(queue=st.none() | queues() | st.just(QueueOffsets(KEY, None, None, None, "silent")), is_aimed=st.booleans())
+def test_every_null_of_a_row_that_is_left_out_has_its_reason(queue: QueueOffsets | None, is_aimed: bool) -> None:
     one = aim(queue, 5) if is_aimed and queue is not None and queue.error is None else None
     row = left_out_row(RESET, KEY, "no.", queue, one)
     assert {name for name in PLAN_FIELDS if getattr(row, name) is None} == set(row.unknown)
-    assert (row.left_out, row.method, row.restorable) == ("no.", None, False)
+    assert (stored_words(row.left_out), row.method, row.restorable) == ("no.", None, False)
 
 
 def test_totals_tell_the_unknown_from_none() -> None:
@@ -155,12 +166,12 @@ def test_warnings_name_what_comes_again_what_is_lost_and_what_cannot_be_undone()
         planned_row(RESET, Planned(Aim(KEY, None, 10, 100, 20), ResetMethod.SERVER, NOW)),
         left_out_row(RESET, KEY, "Its broker is silent.", None, None),
     ]
-    again, first, lost, uncounted = of_amounts(totals_of(rows))
+    again, first, lost, uncounted = map(stored_words, of_amounts(totals_of(rows)))
     assert "once more: 30, queues: 1" in again
     assert first == "The first message that comes again is from 2026-03-14 03:00:00 UTC, as far as messages were read."
     assert "skipped: 50, queues: 1" in lost
     assert "nobody can tell what is replayed or skipped: 1" in uncounted
-    cannot, clipped, left = of_gaps(totals_of(rows))
+    cannot, clipped, left = map(stored_words, of_gaps(totals_of(rows)))
     assert "cannot be restored: 1" in cannot
     assert "clipped to what their queues hold: 1" in clipped
     assert left == "Queues that are left out: 1. Its broker is silent."

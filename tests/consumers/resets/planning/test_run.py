@@ -8,6 +8,9 @@ import pytest
 from consumers.jobs.wires import Ports, close_wires
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.planning.run import make_plan, run_plan
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ResetAct
+from consumers.words.reasons import stored_words
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW
 
@@ -31,10 +34,10 @@ def test_it_is_planned_with_the_clusters_own_connections(group: ConsumerGroup, f
     group.cluster.namesrv = fake.namesrv
     group.cluster.save()
     reset = planned(a_reset(group))
-    assert (reset.status, reset.error, reset.queues_of_it.count()) == (ResetStatus.PLANNED, None, 4)
+    assert (reset.status, stored_words(reset.error), reset.queues_of_it.count()) == (ResetStatus.PLANNED, None, 4)
     assert reset.working_at is None
     assert list(ResetEvent.objects.filter(reset=reset).values_list("via", "sentence")) == [
-        ("worker", "Planned 4 queues.")
+        ("worker", stored_reason(ResetAct.PLANNED, queues=4))
     ]
 
 
@@ -55,14 +58,14 @@ def test_a_cluster_that_cannot_be_connected_to_is_said_to_be_so(group: ConsumerG
     group.cluster.save()
     reset = planned(a_reset(group))
     assert reset.status == ResetStatus.REFUSED
-    assert reset.error is not None
-    assert "secret" in reset.error
+    assert stored_words(reset.error) is not None
+    assert "secret" in stored_words(reset.error)
 
 
 def test_a_group_that_is_gone_is_said_to_be_so(group: ConsumerGroup) -> None:
     reset = a_reset(group)
     group.delete()
-    assert planned(reset).error == "The group billing is not known any more."
+    assert stored_words(planned(reset).error) == "The group billing is not known any more."
 
 
 def test_a_worker_that_was_taken_for_dead_writes_nothing(group: ConsumerGroup, ports: Ports) -> None:

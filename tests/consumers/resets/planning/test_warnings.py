@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.models import ConsumerGroup, GroupBroker, Resend, ResendStatus, ResetKind
+from consumers.words.reasons import stored_words
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW, a_queue
 
@@ -13,7 +14,7 @@ NEAREST = "Queues that begin at a message from before that time"
 
 
 def said(warnings: list[str], part: str) -> list[str]:
-    return [warning for warning in warnings if part in warning]
+    return [words for words in map(stored_words, warnings) if part in words]
 
 
 @pytest.mark.parametrize("status", [ResendStatus.RUNNING, ResendStatus.PLANNED])
@@ -59,4 +60,4 @@ def test_queues_that_begin_before_the_time_are_counted(plan: Planner, fake: Fake
 
 
 def test_what_is_consumed_once_more_comes_first(plan: Planner) -> None:
-    assert "consumed once more: 160, queues: 4" in plan(ResetKind.EARLIEST).warnings[0]
+    assert "consumed once more: 160, queues: 4" in stored_words(plan(ResetKind.EARLIEST).warnings[0])

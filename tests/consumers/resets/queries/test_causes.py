@@ -7,7 +7,7 @@ import pytest
 
 from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue, ResetStep
 from consumers.queries.reset_marks import Jump, causes
-from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group, ago
 

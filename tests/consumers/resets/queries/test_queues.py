@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStep
-from consumers.resets.queries.queues import queue_row, reset_queues
+from consumers.resets.rows import queue_row, reset_queues
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import ApplyReason
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group
 
@@ -90,6 +92,14 @@ def test_filters_and_pages_choose(reset: Reset, filters: dict[str, Any], ids: li
 )  # fmt: skip
 def test_what_is_null_says_why(reset: Reset, fields: dict[str, Any], name: str, reason: str) -> None:
     assert queue_row(a_reset_queue(reset, **fields)).unknown[name] == reason
+
+
+def test_what_is_stored_as_a_code_has_it_beside_its_words(reset: Reset) -> None:
+    error = stored_reason(ApplyReason.NO_BROKER_ADDRESS, broker="broker-z")
+    row = queue_row(a_reset_queue(reset, error=error, evidence="it stood at 40 for 12 s"))
+    assert row.error == "the address of broker-z is not known"
+    assert (row.codes["error"], row.codes["outcome"]) == ("no_broker_address", "not_written_yet")
+    assert "evidence" not in row.codes
 
 
 @pytest.mark.parametrize("step", list(ResetStep))

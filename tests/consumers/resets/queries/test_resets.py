@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetStatus
-from consumers.resets.queries.resets import find_reset, reset_events, reset_list
-from consumers.resets.queries.rows import ResetRow
+from consumers.resets.queries import find_reset, reset_events, reset_list
+from consumers.resets.rows import ResetRow
 from tests.reset_rows import SEEN, a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
 

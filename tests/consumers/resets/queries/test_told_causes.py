@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 import time_machine
 
-from consumers.groups.detail import group_detail
+from consumers.groups.detail import group_detail, queue_list
 from consumers.groups.listing import group_list
-from consumers.groups.queue_list import queue_list
 from consumers.groups.rows import GroupFilters
 from consumers.models import ConsumerGroup, Reset, StateChange
 from consumers.overview.queries import changes
-from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import (
     NOW,

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStep
-from consumers.resets.queries.resets import totals_of
-from consumers.resets.queries.rows import ResetTotals
+from consumers.resets.queries import totals_of
+from consumers.resets.rows import ResetTotals
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import a_cluster, a_group, ago
 

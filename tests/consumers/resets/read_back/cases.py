@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from consumers.models import ResetMethod, ResetOutcome
 from consumers.resets.planning.gather import Membership
-from consumers.resets.read_back.case import Series, Timing, Written
+from consumers.resets.read_back.case import Present, Series, Timing, Written
 from consumers.resets.read_back.outcome import outcome_of
-from consumers.resets.read_back.present import Present
+from consumers.words.reasons import stored_words
 from tests.world import NOW
 
 # Where a queue stood that was set back, and one that was set forwards; where both were set to.
@@ -46,7 +46,7 @@ def outcome(
         series = series.failed(offset) if isinstance(offset, str) else series.read(at, offset)
         present = present.look(at, _latest(looks, second))
     verdict = outcome_of(written, series, present, timing, at)
-    return None if verdict is None else (verdict.outcome, verdict.evidence)
+    return None if verdict is None else (verdict.outcome, stored_words(verdict.evidence))
 
 
 def _latest(changes: Sequence[tuple[int, Value]], second: int) -> Value:

@@ -6,9 +6,8 @@ from datetime import timedelta
 
 from consumers.models import ResetMethod, ResetOutcome
 from consumers.resets.planning.gather import Membership
-from consumers.resets.read_back.case import Series, Timing, Written
-from consumers.resets.read_back.outcome import Verdict, outcome_of
-from consumers.resets.read_back.present import Present
+from consumers.resets.read_back.case import Present, Series, Timing, Written
+from consumers.resets.read_back.outcome import SettledOutcome, outcome_of
 from tests.consumers.resets.read_back.simulated_group import TICK, At, Group, Stored
 from tests.world import NOW
 
@@ -47,7 +46,7 @@ class Scenario:
 
 @dataclass
 class Told:
-    verdict: Verdict
+    verdict: SettledOutcome
     seconds: float
     group: Group
     readings: list[int | None] = field(default_factory=list)

@@ -4,7 +4,8 @@ import pytest
 
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.read_back.finish import finish, status_of
+from consumers.resets.overdue import finish, status_of
+from consumers.words.reasons import stored_words
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group
 
@@ -46,8 +47,8 @@ def test_one_with_every_queue_confirmed_is_applied(reset: Reset) -> None:
     read(reset, 0, ResetOutcome.CONFIRMED)
     a_queue_left_out(reset, 1)
 
-    assert (ended(reset).status, reset.error, reset.finished_at) == (ResetStatus.APPLIED, None, NOW)
-    assert [event.sentence for event in reset.events.all()] == ["Ended: 1 CONFIRMED."]
+    assert (ended(reset).status, stored_words(reset.error), reset.finished_at) == (ResetStatus.APPLIED, None, NOW)
+    assert [stored_words(event.sentence) for event in reset.events.all()] == ["Ended: 1 CONFIRMED."]
 
 
 def test_one_in_part_says_how_many_queues_are_what(reset: Reset) -> None:
@@ -55,7 +56,7 @@ def test_one_in_part_says_how_many_queues_are_what(reset: Reset) -> None:
         read(reset, queue_id, ResetOutcome(outcome))
 
     assert ended(reset).status == ResetStatus.PARTIAL
-    assert reset.error == "2 of 3 queues are not confirmed: 1 OVERWRITTEN, 1 UNKNOWN."
+    assert stored_words(reset.error) == "2 of 3 queues are not confirmed: 1 OVERWRITTEN, 1 UNKNOWN."
 
 
 def test_what_was_not_tried_says_why(reset: Reset) -> None:
@@ -63,8 +64,11 @@ def test_what_was_not_tried_says_why(reset: Reset) -> None:
 
     assert ended(reset, "Stopped: it was too late.").status == ResetStatus.FAILED
     row.refresh_from_db()
-    assert (row.step, row.error, reset.error) == (ResetStep.NOT_DONE, *["Stopped: it was too late."] * 2)
-    assert reset.events.get().sentence == "Ended: 1 not done. Stopped: it was too late."
+    assert (row.step, stored_words(row.error), stored_words(reset.error)) == (
+        ResetStep.NOT_DONE,
+        *["Stopped: it was too late."] * 2,
+    )
+    assert stored_words(reset.events.get().sentence) == "Ended: 1 not done. Stopped: it was too late."
 
 
 def test_queues_that_stood_there_do_not_make_a_failed_reset_one_in_part(reset: Reset) -> None:

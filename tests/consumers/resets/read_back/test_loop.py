@@ -11,6 +11,7 @@ from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.read_back.loop import read_back
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site
 from tests.fake_clock import FakeClock, Killed
 from tests.world import NOW, a_client
@@ -71,7 +72,7 @@ def test_each_offset_that_differs_is_kept_with_its_time(site: Site, clock: FakeC
     row = row_of(reset)
     assert [offset for _, offset in row.readings] == [300, 450]
     assert (row.after, row.outcome) == (450, "OVERWRITTEN")
-    assert "450 after 3 s" in row.evidence
+    assert "450 after 3 s" in stored_words(row.evidence)
 
 
 def test_a_queue_whose_commit_is_gone_is_kept_as_such(site: Site, clock: FakeClock) -> None:
@@ -91,7 +92,7 @@ def test_a_silent_broker_keeps_its_queues_unknown_and_no_others(site: Site, cloc
     assert outcomes(reset) == ["CONFIRMED", "CONFIRMED", "UNKNOWN", "UNKNOWN"]
     row = row_of(reset, "broker-b")
     assert (row.after, row.after_at, row.readings) == (None, None, [])
-    assert "It could not be read for 60 s" in row.evidence
+    assert "It could not be read for 60 s" in stored_words(row.evidence)
 
 
 def test_a_broker_that_no_reading_has_seen_is_unknown(site: Site, clock: FakeClock) -> None:
@@ -99,7 +100,7 @@ def test_a_broker_that_no_reading_has_seen_is_unknown(site: Site, clock: FakeClo
     reset.queues_of_it.filter(broker="broker-b").update(broker="broker-c")
     read(site, reset, clock)
 
-    assert "no reading has seen a master of broker-c" in row_of(reset, "broker-c").evidence
+    assert "no reading has seen a master of broker-c" in stored_words(row_of(reset, "broker-c").evidence)
 
 
 def test_what_is_being_read_can_be_seen_meanwhile(site: Site, clock: FakeClock) -> None:
@@ -147,7 +148,7 @@ def test_what_stood_at_its_target_is_read_once(site: Site, clock: FakeClock) -> 
     read(site, reset, clock)
 
     assert outcomes(reset) == ["CONFIRMED", None, "CONFIRMED", None]
-    assert row_of(reset).evidence.endswith("It stood at its target already.")
+    assert stored_words(row_of(reset).evidence).endswith("It stood at its target already.")
     assert clock.pauses == []
 
 
@@ -188,7 +189,7 @@ def test_members_that_are_told_a_time_are_met_where_their_broker_sent_them(site:
     read(site, reset, clock)
 
     assert outcomes(reset) == ["CONFIRMED", "UNKNOWN"] * 2
-    assert row_of(reset).evidence.startswith("Set to 305;")
+    assert stored_words(row_of(reset).evidence).startswith("Set to 305;")
 
 
 def test_a_member_that_consumes_again_is_met_there(site: Site, clock: FakeClock) -> None:

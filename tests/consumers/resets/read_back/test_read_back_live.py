@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetQueue, ResetStatus
-from consumers.polling.wire import Wire
+from consumers.polling.registration import Wire
 from consumers.resets.applying.run import work
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.words.reasons import stored_words
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.counting_consumers import CountingConsumers
 from tests.plugins.java_admin import JavaAdmin
@@ -111,7 +112,7 @@ def test_without_members_what_stands_is_confirmed_and_what_another_committed_is_
     reset = a_plan(group, topic, [40, 50], [])
     rows = site.apply(reset, pause)
 
-    assert said(rows) == ["CONFIRMED", "OVERWRITTEN"], rows[1].evidence
+    assert said(rows) == ["CONFIRMED", "OVERWRITTEN"], stored_words(rows[1].evidence)
     assert [offset for _, offset in rows[1].readings] == [50, 77]
     assert (reset.status, site.stands(group.name, topic, 0)) == (ResetStatus.PARTIAL, 40)
 
@@ -131,7 +132,7 @@ def test_a_member_that_begins_at_the_targets_is_told_by_its_commits(
         rows = site.apply(reset)
         consumed = consumers.consumed()
 
-    assert said(rows) == ["CONFIRMED", "CONFIRMED"], [row.evidence for row in rows.values()]
+    assert said(rows) == ["CONFIRMED", "CONFIRMED"], [stored_words(row.evidence) for row in rows.values()]
     assert reset.status == ResetStatus.APPLIED
     assert consumed[topic, 0, 4] == 1
     assert consumed[topic, 0, 5] == 2
@@ -157,4 +158,4 @@ def test_a_broker_that_stops_answering_leaves_its_queues_unknown(site: Site) -> 
         os.kill(site.broker.pid, signal.SIGCONT)
 
     assert (row.outcome, row.after, reset.status) == ("UNKNOWN", 40, ResetStatus.PARTIAL)
-    assert "Then it could not be read any more" in str(row.evidence)
+    assert "Then it could not be read any more" in str(stored_words(row.evidence))

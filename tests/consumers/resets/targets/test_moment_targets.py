@@ -10,8 +10,9 @@ from consumers.lake.reader import files
 from consumers.lake.store import Lake
 from consumers.queries.texts import age
 from consumers.resets.targets.moment_targets import queues_of_then, targets_of_then
-from consumers.resets.wish import QueueKey, ResetRefused
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.resets.targets.values import QueueKey, ResetRefused
+from consumers.vocabulary.states import UnknownReason
+from consumers.words.reasons import stored_words
 from tests.pipeline_rows import at, put, rows
 
 A, B, C = (QueueKey("Orders", broker, 0) for broker in ("broker-a", "broker-b", "broker-c"))
@@ -59,8 +60,10 @@ def test_a_reading_from_well_before_is_told_with_its_age(aggregated, late, is_to
     assert found == {A: 10}
     assert bool(warnings) is is_told
     if is_told:
-        assert f"1 of the queues were not read right before {at(late):%Y-%m-%d %H:%M:%S} UTC" in warnings[0]
-        assert f"{age(late)} earlier (Orders/broker-a/0 at 2026-03-01 02:00:00 UTC)" in warnings[0]
+        assert f"1 of the queues were not read right before {at(late):%Y-%m-%d %H:%M:%S} UTC" in stored_words(
+            warnings[0]
+        )
+        assert f"{age(late)} earlier (Orders/broker-a/0 at 2026-03-01 02:00:00 UTC)" in stored_words(warnings[0])
 
 
 def test_the_oldest_reading_is_named_and_a_queue_without_target_is_not_counted(aggregated):
@@ -69,29 +72,32 @@ def test_the_oldest_reading_is_named_and_a_queue_without_target_is_not_counted(a
     put_knots(aggregated, 3501, 10, "broker-b")
     found, warnings = targets(120, A, B, C)
     assert (found[A], found[C]) == (10, 4)
-    assert "went from 5000 back to 10" in found[B]
-    assert warnings[0].startswith("2 of the queues")
-    assert "1 min earlier (Orders/broker-a/0" in warnings[0]
+    assert "went from 5,000 back to 10" in stored_words(found[B])
+    assert stored_words(warnings[0]).startswith("2 of the queues")
+    assert "1 min earlier (Orders/broker-a/0" in stored_words(warnings[0])
 
 
 def test_a_queue_that_no_reading_saw_then_has_none(aggregated):
     put(aggregated, "readings", rows([(10, 99)]) + rows([(7, 9)], start=300, broker="broker-b"))
     found, _ = targets(5, A, B)
     assert found[A] == 10
-    assert found[B] == "No reading from shortly before 2026-03-01 02:00:05 UTC saw an offset of the group there."
+    assert (
+        stored_words(found[B])
+        == "No reading from shortly before 2026-03-01 02:00:05 UTC saw an offset of the group there."
+    )
 
 
 def test_a_queue_that_had_no_commit_then_has_none(aggregated):
     put(aggregated, "readings", rows([(None, 99)], unknown_reason=UnknownReason.NEVER_COMMITTED))
     found, _ = targets(5)
-    assert found == {A: "It had no offset at 2026-03-01 02:00:05 UTC: never committed."}
+    assert stored_words(found[A]) == "It had no offset at 2026-03-01 02:00:05 UTC: never committed."
 
 
 def test_a_queue_that_was_made_anew_since_has_none(lake):
     put(lake, "readings", rows([(10, 99)]))
     put_knots(lake, 3500, 5)
     found, warnings = targets(5)
-    assert "topic is made anew" in found[A]
+    assert "topic is made anew" in stored_words(found[A])
     assert warnings == ()
 
 
@@ -99,7 +105,7 @@ def test_without_aggregated_broker_offsets_it_warns(lake):
     put(lake, "readings", rows([(10, 99)]))
     found, (warning,) = targets(5)
     assert found == {A: 10}
-    assert warning.startswith("Whether a topic was made anew since then is not known")
+    assert stored_words(warning).startswith("Whether a topic was made anew since then is not known")
 
 
 def test_queues_that_nobody_chose_have_no_part_in_it(aggregated):

@@ -10,12 +10,15 @@ import pytest
 from consumers.jobs.wires import Ports
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
-from consumers.polling.wire import Wire
+from consumers.polling.registration import Wire
 from consumers.resets.targets.past import Given
 from consumers.resets.targets.reset_targets import OFFERED, TARGETS
-from consumers.resets.wish import QueueKey, ResetRefused
+from consumers.resets.targets.values import QueueKey, ResetRefused
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.frames import Command
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.resets import PlanReason
+from consumers.words.reasons import stored_words
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served, silence
 from tests.pipeline_rows import at, put, rows
 from tests.reset_rows import a_reset, a_reset_queue
@@ -75,18 +78,25 @@ def test_a_copy_is_where_the_other_group_stands(group: ConsumerGroup) -> None:
     asked: list[Command] = []
     with ports(committed({0: 7, 1: 0}, asked)) as reached:
         given = given_for(a_copy(group), KEYS, reached, NOW)
-    assert given.offsets == {KEYS[0]: 7, KEYS[1]: 0, KEYS[2]: "shipping has committed nothing there."}
+    assert given.offsets == {
+        KEYS[0]: 7,
+        KEYS[1]: 0,
+        KEYS[2]: stored_reason(PlanReason.COPY_NO_COMMIT, group="shipping"),
+    }
+    assert stored_words(str(given.offsets[KEYS[2]])) == "shipping has committed nothing there."
     assert {(request.code, request.ext_fields["consumerGroup"]) for request in asked} == {
         (RequestCode.QUERY_CONSUMER_OFFSET, "shipping")
     }
     assert {request.ext_fields["setZeroIfNotFound"] for request in asked} == {"false"}
-    assert "taken as it was at the time of the plan" in given.warnings[0]
+    assert "taken as it was at the time of the plan" in stored_words(given.warnings[0])
 
 
 def test_a_copy_does_not_guess_what_a_silent_broker_holds(group: ConsumerGroup) -> None:
     with ports(silence, deadline_seconds=0.05) as reached:
         given = given_for(a_copy(group), KEYS, reached, NOW)
-    assert all(str(why).startswith("Where shipping stands could not be read: ") for why in given.offsets.values())
+    assert all(
+        stored_words(str(why)).startswith("Where shipping stands could not be read: ") for why in given.offsets.values()
+    )
 
 
 def test_a_copy_says_why_a_broker_refused(group: ConsumerGroup) -> None:
@@ -101,7 +111,7 @@ def test_a_copy_names_a_broker_without_master(group: ConsumerGroup) -> None:
     with ports(committed({0: 7}, [])) as reached:
         given = given_for(a_copy(group), [KEYS[0], elsewhere], reached, NOW)
     assert given.offsets[KEYS[0]] == 7
-    assert "No master of its broker is known" in str(given.offsets[elsewhere])
+    assert "No master of its broker is known" in stored_words(str(given.offsets[elsewhere]))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +139,7 @@ def test_a_copy_of_a_group_that_pops_warns(group: ConsumerGroup) -> None:
     ConsumerGroup.objects.filter(name="shipping").update(consume_type="CONSUME_POP")
     with ports(committed({0: 7}, [])) as reached:
         _, warning = given_for(a_copy(group), KEYS[:1], reached, NOW).warnings
-    assert "has not acknowledged" in warning
+    assert "has not acknowledged" in stored_words(warning)
 
 
 def entry(number: int, offset: int) -> dict[str, Any]:
@@ -140,7 +150,7 @@ def test_a_list_gives_what_stands_in_it(group: ConsumerGroup) -> None:
     reset = a_reset(group, kind=ResetKind.OFFSETS, value=[entry(0, 5), entry(1, 0)])
     assert own_queues(reset) == (KEYS[0], KEYS[1])
     assert given_for(reset, KEYS, NO_PORTS, NOW) == Given(
-        {KEYS[0]: 5, KEYS[1]: 0, KEYS[2]: "The list has no offset for it."}
+        {KEYS[0]: 5, KEYS[1]: 0, KEYS[2]: stored_reason(PlanReason.NOT_LISTED)}
     )
 
 
@@ -150,7 +160,7 @@ def test_the_way_back_gives_what_was_before(group: ConsumerGroup) -> None:
     back = a_reset(group, kind=ResetKind.RESTORE, value=str(done.pk))
     assert own_queues(back) == (KEYS[0],)
     assert given_for(back, KEYS[:2], NO_PORTS, NOW) == Given(
-        {KEYS[0]: 60, KEYS[1]: "The reset to be restored did not change it."}
+        {KEYS[0]: 60, KEYS[1]: stored_reason(PlanReason.NOT_CHANGED)}
     )
 
 

@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from consumers.retries.checks.condition_rows import ConditionName, Severity
+from consumers.retries.checks.condition_rows import ConditionName
 from consumers.retries.checks.conditions import conditions
-from consumers.retries.checks.facts import HeldQueue
+from consumers.retries.checks.observed import HeldQueue
+from consumers.vocabulary.findings import FindingSeverity
 from tests.consumers.retries.condition_facts import a_broker, a_client, facts, said, silent_client, unread
 from tests.world import ago
 
 Name = ConditionName
-CRITICAL, WARNING, NOTE = Severity
+CRITICAL, WARNING, INFO = FindingSeverity.CRITICAL, FindingSeverity.WARNING, FindingSeverity.INFO
 HELD = HeldQueue(place="Orders/broker-a/0", client_id="c1", held_min=40, min_offset=10, head_since=ago(60))
 
 
@@ -74,7 +75,7 @@ FAILING = [
         "a closed broker beside an open one",
         facts(a_broker(permission=4), a_broker("broker-b")),
         Name.TAKES_BACK,
-        NOTE,
+        INFO,
         "retried through broker-b",
     ),
     (
@@ -84,7 +85,7 @@ FAILING = [
         WARNING,
         "master of broker-a is down",
     ),
-    ("a wiped broker", facts(a_broker(routed=4)), Name.ROUTED, NOTE, "wipeWritePerm"),
+    ("a wiped broker", facts(a_broker(routed=4)), Name.ROUTED, INFO, "wipeWritePerm"),
     (
         "a wiped broker of orderly members",
         facts(a_broker(routed=4), clients=[a_client(orderly=True)]),
@@ -92,14 +93,14 @@ FAILING = [
         WARNING,
         "wipeWritePerm",
     ),
-    ("messages that expired", held(held_min=5), Name.ORIGINALS, NOTE, "held from 5 on, stored from 10 on"),
+    ("messages that expired", held(held_min=5), Name.ORIGINALS, INFO, "held from 5 on, stored from 10 on"),
     ("a broadcasting group", facts(message_model="BROADCASTING"), Name.RETRIED, WARNING, "never retried"),
-    ("a group that pulls", facts(consume_type="CONSUME_ACTIVELY"), Name.RETRIED, NOTE, "sends it back"),
+    ("a group that pulls", facts(consume_type="CONSUME_ACTIVELY"), Name.RETRIED, INFO, "sends it back"),
     ("a listener that runs too long", held(head_since=ago(16 * 60)), Name.TIMEOUT, WARNING, "its consumeTimeout of 15"),
-    ("batches", with_client(consumeMessageBatchMaxSize="32"), Name.SINGLE, NOTE, "Up to 32 messages at once"),
-    ("orderly without limit", with_client(orderly=True), Name.IN_TURN, NOTE, "without a retry limit"),
-    ("orderly", with_client(orderly=True, maxReconsumeTimes="3"), Name.IN_TURN, NOTE, "retried in place"),
-    ("popping", facts(pops=True), Name.ACKNOWLEDGED, NOTE, "before its outcome"),
+    ("batches", with_client(consumeMessageBatchMaxSize="32"), Name.SINGLE, INFO, "Up to 32 messages at once"),
+    ("orderly without limit", with_client(orderly=True), Name.IN_TURN, INFO, "without a retry limit"),
+    ("orderly", with_client(orderly=True, maxReconsumeTimes="3"), Name.IN_TURN, INFO, "retried in place"),
+    ("popping", facts(pops=True), Name.ACKNOWLEDGED, INFO, "before its outcome"),
     (
         "popping, discarded",
         replace(one(retry_queue_nums=0), pops=True),

@@ -5,8 +5,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from consumers.models import ConsumerGroup, GroupBroker, QueueSnapshot
-from consumers.retries.checks.condition_rows import ConditionName, Severity
+from consumers.retries.checks.condition_rows import ConditionName
 from consumers.retries.checks.failing import MANY, failing_groups
+from consumers.vocabulary.findings import FindingSeverity
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -48,19 +49,19 @@ def test_healthy_groups_have_none(cluster):
 @pytest.mark.parametrize(
     ("sentence", "config", "expected"),
     [
-        ("retries that are discarded", {"retry_queue_nums": 0}, [(Name.KEPT, Severity.CRITICAL)]),
-        ("a retry topic that gives nothing", {"own": 2}, [(Name.RETRY_READABLE, Severity.CRITICAL)]),
+        ("retries that are discarded", {"retry_queue_nums": 0}, [(Name.KEPT, FindingSeverity.CRITICAL)]),
+        ("a retry topic that gives nothing", {"own": 2}, [(Name.RETRY_READABLE, FindingSeverity.CRITICAL)]),
         (
             "a retry topic that takes nothing",
             {"own": 4},
-            [(Name.ACCEPTED, Severity.CRITICAL), (Name.RETRY_WRITABLE, Severity.WARNING)],
+            [(Name.ACCEPTED, FindingSeverity.CRITICAL), (Name.RETRY_WRITABLE, FindingSeverity.WARNING)],
         ),
-        ("dead letters that nobody can read", {"dlq_permission": 2}, [(Name.DLQ_READABLE, Severity.WARNING)]),
-        ("fewer queues than retries", {"retry_queue_nums": 4}, [(Name.RETRY_QUEUES, Severity.CRITICAL)]),
+        ("dead letters that nobody can read", {"dlq_permission": 2}, [(Name.DLQ_READABLE, FindingSeverity.WARNING)]),
+        ("fewer queues than retries", {"retry_queue_nums": 4}, [(Name.RETRY_QUEUES, FindingSeverity.CRITICAL)]),
         (
             "a group that the broker lost",
             {"configured": False},
-            [(Name.ACCEPTED, Severity.CRITICAL), (Name.GROUP_EXISTS, Severity.CRITICAL)],
+            [(Name.ACCEPTED, FindingSeverity.CRITICAL), (Name.GROUP_EXISTS, FindingSeverity.CRITICAL)],
         ),
         ("all of it right", {}, []),
     ],
@@ -134,7 +135,7 @@ def test_a_closed_broker_is_one_row_that_counts_its_groups(cluster):
     a_set_group(cluster)
     closed(permission=4, routed_permission=4)
     [row] = failing_groups(None, NOW)
-    assert (row.group, row.broker, row.groups, row.severity) == (None, "broker-a", 4, Severity.CRITICAL)
+    assert (row.group, row.broker, row.groups, row.severity) == (None, "broker-a", 4, FindingSeverity.CRITICAL)
     assert "its brokerPermission is 4" in row.detail
     assert "4 groups with queues there have no other broker that accepts failed messages" in row.detail
 
@@ -144,7 +145,7 @@ def test_beside_an_open_broker_it_is_a_note_that_names_where_failed_messages_go(
     a_set_group(cluster, brokers=["broker-a", "broker-b"])
     closed(permission=4)
     [row] = failing_groups(None, NOW)
-    assert (row.name, row.severity, row.groups) == (Name.TAKES_BACK, Severity.NOTE, 1)
+    assert (row.name, row.severity, row.groups) == (Name.TAKES_BACK, FindingSeverity.INFO, 1)
     assert "go to broker-b" in row.detail
 
 
@@ -156,7 +157,7 @@ def test_only_groups_whose_retry_topic_the_other_broker_takes_have_a_way_round(c
     a_config(shut, "broker-b", retry_permissions={"%RETRY%shut": 4})
     closed(permission=4)
     row = failing_groups(None, NOW)[0]
-    assert (row.severity, row.groups) == (Severity.CRITICAL, 3)
+    assert (row.severity, row.groups) == (FindingSeverity.CRITICAL, 3)
     assert "2 groups with queues there" in row.detail
 
 
@@ -165,15 +166,19 @@ def test_a_broker_that_was_not_read_may_be_the_way_round(cluster):
     a_set_group(cluster, brokers=["broker-a", "broker-b"])
     closed(permission=4)
     [row] = failing_groups(None, NOW)
-    assert (row.severity, "broker-b" in row.detail, "Unknown whether" in row.detail) == (Severity.WARNING, True, True)
+    assert (row.severity, "broker-b" in row.detail, "Unknown whether" in row.detail) == (
+        FindingSeverity.WARNING,
+        True,
+        True,
+    )
 
 
 def test_that_nothing_takes_a_groups_retries_is_told_with_the_closed_broker_alone(cluster):
     a_set_group(cluster, retry_permissions={"%RETRY%billing": 4})
     closed(permission=4)
     assert found() == [
-        (None, Name.ACCEPTED, Severity.CRITICAL),
-        ("billing", Name.RETRY_WRITABLE, Severity.WARNING),
+        (None, Name.ACCEPTED, FindingSeverity.CRITICAL),
+        ("billing", Name.RETRY_WRITABLE, FindingSeverity.WARNING),
     ]
 
 
@@ -181,7 +186,7 @@ def test_a_wiped_broker_is_a_note(cluster):
     a_set_group(cluster)
     closed(routed_permission=4)
     [row] = failing_groups(None, NOW)
-    assert (row.name, row.severity, row.broker, row.groups) == (Name.ROUTED, Severity.NOTE, "broker-a", 1)
+    assert (row.name, row.severity, row.broker, row.groups) == (Name.ROUTED, FindingSeverity.INFO, "broker-a", 1)
 
 
 def test_a_permission_that_is_too_old_is_no_row(cluster):

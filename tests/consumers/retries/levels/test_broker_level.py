@@ -78,11 +78,12 @@ def test_a_finding_names_the_worst_level_and_counts_what_waits(cluster):
     a_level(cluster, 4, 1200, due_in=-36)
     [finding] = broker(cluster).findings
     assert finding.sentence == (
-        "broker-a delivers delayed messages late: the first of level 3 was due 1 min before the newest reading. "
-        "1,204 messages are at the 2 late levels."
+        "broker-a delivers delayed messages late: the first of level 3 was due 1 min before the newest scrape. "
+        "Late levels: 3, 4, with 1,204 messages."
     )
-    assert finding.facts == {"levels": [3, 4], "overdue_seconds": 60.0, "waiting_messages": 1204}
-    assert (finding.since, finding.grep) == (ago(66), "ScheduleMessageService, executeOnTimeUp exception")
+    params = {"levels": [3, 4], "worst_level": 3, "overdue_seconds": 60.0, "waiting_messages": 1204}
+    assert finding.params == params
+    assert (finding.since, finding.log.text) == (ago(66), "ScheduleMessageService, executeOnTimeUp exception")
 
 
 def test_the_backlog_of_a_broker_is_that_of_all_its_levels(cluster):

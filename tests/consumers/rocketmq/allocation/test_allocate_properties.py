@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.allocation.allocate import allocate, owners
-from consumers.rocketmq.allocation.strategies import Averagely, AveragelyByCircle, ConsistentHash, QueueKey
+from consumers.rocketmq.allocation import Averagely, AveragelyByCircle, ConsistentHash, QueueKey, allocate, owners
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 QUEUES = st.sets(st.builds(QueueKey, st.just("T"), st.sampled_from(["a", "A@b", "B@b"]), st.integers(0, 9)), min_size=1)

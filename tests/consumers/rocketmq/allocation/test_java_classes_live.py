@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from consumers.rocketmq.allocation.allocate import NothingToShare, allocate
-from consumers.rocketmq.allocation.strategies import Averagely, AveragelyByCircle, ConsistentHash, QueueKey, Strategy
+from consumers.rocketmq.allocation import (
+    Averagely,
+    AveragelyByCircle,
+    ConsistentHash,
+    NothingToShare,
+    QueueKey,
+    Strategy,
+    allocate,
+)
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = pytest.mark.live

@@ -2,13 +2,7 @@
 
 import pytest
 
-from consumers.rocketmq.allocation.strategies import (
-    Averagely,
-    AveragelyByCircle,
-    ConsistentHash,
-    NotSimulable,
-    named_strategy,
-)
+from consumers.rocketmq.allocation import Averagely, AveragelyByCircle, ConsistentHash, NotSimulable, named_strategy
 
 
 @pytest.mark.parametrize(

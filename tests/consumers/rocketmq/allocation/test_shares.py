@@ -2,8 +2,16 @@
 
 import pytest
 
-from consumers.rocketmq.allocation.allocate import NothingToShare, allocate, broadcast, owners
-from consumers.rocketmq.allocation.strategies import Averagely, AveragelyByCircle, ConsistentHash, QueueKey
+from consumers.rocketmq.allocation import (
+    Averagely,
+    AveragelyByCircle,
+    ConsistentHash,
+    NothingToShare,
+    QueueKey,
+    allocate,
+    broadcast,
+    owners,
+)
 
 THREE = ["c1", "c2", "c3"]
 

@@ -16,7 +16,7 @@ from consumers.rocketmq.bodies.client_bodies import (
     group_connections,
     running_info,
 )
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 from tests.consumers.rocketmq.golden import golden
 
 QUEUE = '{"brokerName":"b","queueId":1,"topic":"T"}'

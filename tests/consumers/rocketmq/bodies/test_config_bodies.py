@@ -16,7 +16,7 @@ from consumers.rocketmq.bodies.config_bodies import (
     timer_counts,
     topic_configs,
 )
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 from tests.consumers.rocketmq.golden import golden
 
 VERSION = b'"dataVersion":{"counter":2,"timestamp":5}'

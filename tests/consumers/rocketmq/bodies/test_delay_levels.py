@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.rocketmq.bodies.config_bodies import level_delays, level_of_queue, queue_of_level
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 
 DEFAULT = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from consumers.rocketmq.bodies.fastjson import MAX_DEPTH, loads, loads_plain
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 
 QUEUE = (("brokerName", "broker-a"), ("queueId", 3), ("topic", "T"))
 

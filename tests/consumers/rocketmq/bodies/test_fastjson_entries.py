@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.rocketmq.bodies.fastjson import Entries, Entry, MalformedJson, loads, loads_entries
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 
 
 def test_a_key_that_stands_twice_is_two_entries():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.rocketmq.bodies.offsets import OffsetMemory, consumer_offsets_table
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 
 HEAD = '{"dataVersion":{"counter":0},"offsetTable":{'
 

@@ -11,7 +11,7 @@ from consumers.rocketmq.bodies.offsets import (
     broker_offsets_table,
     consumer_offsets_table,
 )
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 from tests.consumers.rocketmq.golden import golden
 
 HEAD = b'{"dataVersion":{"counter":0},"groupTopicMap":{"g":["T","offsetTable"]},"offsetTable":'

@@ -3,8 +3,8 @@
 import pytest
 
 from consumers.rocketmq.bodies.config_bodies import TopicQueueStats
-from consumers.rocketmq.bodies.queue_bodies import reset_offsets, topic_queue_stats
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.bodies.offsets import reset_offsets, topic_queue_stats
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 from tests.consumers.rocketmq.golden import golden
 
 QUEUE = b'{"brokerName":"b","queueId":1,"topic":"T"}'

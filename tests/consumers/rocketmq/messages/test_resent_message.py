@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from consumers.rocketmq.messages.dead import resent
 from consumers.rocketmq.messages.stored import StoredMessage
-from consumers.rocketmq.wire.errors import LocalProtocolError
+from consumers.rocketmq.wire.codes import LocalProtocolError
 
 LETTER = StoredMessage(
     topic="%DLQ%billing",

@@ -4,7 +4,7 @@ import hmac
 
 import pytest
 
-from consumers.rocketmq.wire.values import Credentials
+from consumers.rocketmq.wire.codes import Credentials
 
 
 def signature(secret: str, content: bytes) -> str:

@@ -5,9 +5,8 @@ import socket
 
 import pytest
 
-from consumers.rocketmq.wire.errors import LocalProtocolError
+from consumers.rocketmq.wire.codes import Address, LocalProtocolError, parse_address, registered_address
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.values import Address, parse_address, registered_address
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.rocketmq.wire.frames import Command, FrameReader
 
 HEADER = b"".join(

@@ -4,9 +4,15 @@ import asyncio
 
 import pytest
 
-from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.codes import (
+    DeadlineExceeded,
+    LocalProtocolError,
+    RemoteProtocolError,
+    RequestCode,
+    ResponseCode,
+    Unreachable,
+)
 from consumers.rocketmq.wire.connection import IDLE_SECONDS, Connection
-from consumers.rocketmq.wire.errors import DeadlineExceeded, LocalProtocolError, RemoteProtocolError, Unreachable
 from consumers.rocketmq.wire.frames import Command, encode
 from tests.consumers.rocketmq.fake_server import answering, commands, reply, served, silence
 

@@ -1,6 +1,6 @@
 import pytest
 
-from consumers.rocketmq.wire.errors import (
+from consumers.rocketmq.wire.codes import (
     BrokerRefused,
     GoAway,
     NameServersFailed,

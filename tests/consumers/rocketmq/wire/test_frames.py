@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from consumers.rocketmq.wire.errors import LocalProtocolError, RemoteProtocolError
+from consumers.rocketmq.wire.codes import LocalProtocolError, RemoteProtocolError
 from consumers.rocketmq.wire.frames import MAX_REQUEST, Command, FrameReader, encode
 
 

@@ -5,11 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from consumers.rocketmq.wire.codes import ResponseCode
-from consumers.rocketmq.wire.errors import DeadlineExceeded, RocketMQError, Unreachable
+from consumers.rocketmq.wire.codes import Credentials, DeadlineExceeded, ResponseCode, RocketMQError, Unreachable
 from consumers.rocketmq.wire.frames import Command, encode
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.values import Credentials
 from tests.consumers.rocketmq.fake_server import Behaviour, commands, reply, served, silence
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consumers.rocketmq.wire.values import time_of
+from consumers.rocketmq.wire.codes import time_of
 
 
 @pytest.mark.parametrize(

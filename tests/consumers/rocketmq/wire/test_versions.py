@@ -1,6 +1,6 @@
 import pytest
 
-from consumers.rocketmq.wire.values import mq_version_name
+from consumers.rocketmq.wire.codes import mq_version_name
 
 
 @pytest.mark.parametrize(

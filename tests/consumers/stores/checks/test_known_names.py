@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.stores.checks.known_names import KnownNames, PresentMembers, mark_abandoned, mark_unknown_names
+from consumers.stores.checks import KnownNames, PresentMembers, mark_abandoned, mark_unknown_names
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
 from tests.consumers.stores.stored_samples import NOW
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.stores.checks.compared import assign_brokers
+from consumers.stores.checks import assign_brokers
 from tests.consumers.stores.stored import a_failed_file, a_file, names
 
 A, B = "/data/a/consumerOffset.json", "/data/b/consumerOffset.json"

@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consumers.stores.checks.compared import QueueKeys
+from consumers.stores.checks import QueueKeys
 from consumers.stores.files.stored_file import ROWS
 from tests.consumers.stores.stored import a_row
 

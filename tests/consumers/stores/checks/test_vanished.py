@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from consumers.stores.checks.compared import MemoryOffsets, mark_vanished
+from consumers.stores.checks import MemoryOffsets, mark_vanished
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names
 from tests.consumers.stores.stored_samples import NOW, in_words
 

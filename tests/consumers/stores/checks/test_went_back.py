@@ -5,7 +5,7 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from consumers.stores.checks.compared import MemoryOffsets, mark_went_back
+from consumers.stores.checks import MemoryOffsets, mark_went_back
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
 from tests.consumers.stores.stored_samples import NOW
 from tests.store_rows import a_finding

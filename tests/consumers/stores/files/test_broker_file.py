@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.lake.schemas import STORED_OFFSETS
-from consumers.stores.files.content import read_content
+from consumers.stores.files.problems import read_content
 from consumers.stores.files.read_file import broker_rows, broker_rows_at_once
 from consumers.stores.files.stored_file import STORED
 from tests.consumers.stores.stored_samples import DATA, broker_file, in_words, read, rows, write

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from consumers.stores.files.places import find_files
+from consumers.stores.files.disk import find_files
 from consumers.stores.files.stored_file import FileGlob
 from tests.consumers.stores.stored_samples import why, write
 

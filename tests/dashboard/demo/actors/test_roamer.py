@@ -1,6 +1,6 @@
 """The member that comes and goes."""
 
-from dashboard.demo.actors.roamer import Roamer, Step, step_at
+from dashboard.demo.actors.actor import Roamer, Step, step_at
 
 
 class RecordedActor:

@@ -24,7 +24,7 @@ def test_each_says_how_many_groups_it_names(viewer: Client) -> None:
 
 
 def test_an_empty_list_teaches(viewer: Client) -> None:
-    assert "Nothing is noted yet. A note says who owns" in shown(viewer.get("/alerts/notes/"))
+    assert "No notes yet. A note sets the owner" in shown(viewer.get("/alerts/notes/"))
 
 
 def test_one_is_added(operator: Client) -> None:

@@ -55,7 +55,7 @@ def test_it_fails_with_the_reason_where_redis_is_down(operator, redis_is_down):
     [
         ({"threshold": "soon"}, "threshold", "Write a length of time"),
         ({"threshold": ""}, "threshold", "give it a threshold"),
-        ({"measure": "unowned_queues", "threshold": "1"}, "measure", "nothing is kept but the newest value"),
+        ({"measure": "unowned_queues", "threshold": "1"}, "measure", "has no history"),
     ],
 )
 def test_what_is_wrong_is_said_in_the_form(operator, wrong, field, says):
@@ -79,7 +79,7 @@ def test_a_viewer_may_look_but_not_ask(viewer):
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [("waiting", "It waits for a worker."), ("running", "A worker looks at the past.")],
+    [("waiting", "Waiting for a worker."), ("running", "A worker is replaying the history.")],
 )
 def test_it_refreshes_until_it_is_known(operator, status, says):
     row = a_preview(rule=RULE, status=status)
@@ -93,9 +93,9 @@ def test_it_refreshes_until_it_is_known(operator, status, says):
 @pytest.mark.parametrize(
     ("status", "age", "says"),
     [
-        ("waiting", 15, "One preview is answered after the other"),
+        ("waiting", 15, "Previews run one after another"),
         ("waiting", 14, None),
-        ("running", 15, "After 60 s it is ended."),
+        ("running", 15, "The limit is 60 s."),
     ],
 )
 def test_it_says_how_long_ago_it_was_asked_for(operator, status, age, says):
@@ -103,7 +103,7 @@ def test_it_says_how_long_ago_it_was_asked_for(operator, status, age, says):
     RulePreview.objects.filter(pk=row.pk).update(created_at=ago(age))
     asked = shown(operator, row).split('id="asked"')[1].split("</p>")[0]
     assert f"{age} s ago" in asked
-    assert "after the other" not in asked if says is None else says in asked
+    assert "one after another" not in asked if says is None else says in asked
 
 
 def test_the_page_is_loaded_anew_once_it_is_known(operator):

@@ -42,7 +42,7 @@ def test_what_is_done_cannot_be_cancelled_any_more(operator):
     answer = cancel(operator, row)
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "this preview is done" in page
+    assert "this one is done" in page
     assert "It would have fired 3 times" in page
 
 
@@ -67,19 +67,19 @@ def test_one_that_is_not_there_is_not_found(operator):
     ("others", "says"),
     [
         ([], None),
-        (["running"], "1 other was asked for before it"),
-        (["running", "waiting", "done"], "2 others were asked for before it"),
+        (["running"], "1 earlier preview runs first"),
+        (["running", "waiting", "done"], "2 earlier previews run first"),
     ],
 )
 def test_it_says_how_many_come_before_it(operator, others, says):
     for status in others:
         a_preview(status=status, created_at=ago(60))
     page = shown(operator, a_preview())
-    assert ("asked for before it" in page) is (says is not None)
+    assert ("first." in page) is (says is not None)
     assert says is None or says in page
 
 
-@pytest.mark.parametrize(("seconds", "says"), [(89, "After 60 s it is ended"), (90, "its worker may have died")])
+@pytest.mark.parametrize(("seconds", "says"), [(89, "The limit is 60 s"), (90, "its worker may have ended")])
 def test_one_that_runs_for_too_long_says_what_may_be(operator, seconds, says):
     assert says in shown(operator, a_preview(status="running", started_at=ago(seconds)))
 

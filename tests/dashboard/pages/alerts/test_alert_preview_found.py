@@ -19,10 +19,10 @@ def test_it_says_how_often_and_of_whom(operator):
     picture = said.split("incident-bars")[1].split("</svg>")[0]
     assert picture.count('class="fired"') == 2
     assert picture.count('class="fired open"') == 1
-    assert "not by the end of the range" in said
+    assert "still firing at the end of the range" in said
     assert 'aria-label="By day, in UTC: 2026-03-13: 2 firings; 2026-03-14: 1 firing"' in said
     assert "would still at the end" in said
-    assert "every 1 min" in said
+    assert "one value per 1 min" in said
     assert 'href="/groups/prod/billing/"' in said
     assert "What held already counts from there." in said
 
@@ -30,9 +30,9 @@ def test_it_says_how_often_and_of_whom(operator):
 def test_what_is_not_known_is_said(operator):
     unknown = {"unknown_share": 0.12, "unknown_share_in_data": 0.12, "unknown_subjects": 3}
     said = shown(operator, done(fired=0, incidents=[], by_subject=[], **unknown))
-    assert "It would not have fired in 1 d, as far as is known." in said
-    assert "12 % of what it looks at is not known in that time" in said
-    assert "Of 3 of 40 nothing is known at all." in said
+    assert "It would not have fired in 1 d, as far as known." in said
+    assert "12 % of the values in the range are unknown" in said
+    assert "No data for 3 of 40." in said
 
 
 @pytest.mark.parametrize(
@@ -46,22 +46,22 @@ def test_a_day_of_which_there_are_minutes_is_not_called_a_day(operator):
     """What is not known of the range stands in the sentence, and is hatched across the picture."""
     said = shown(operator, done(unknown_share=0.98, **data(1500, 0)))
     verdict = "It would have fired 3 times in 25 min of data (02:35–03:00 UTC): 2 × billing, 1 × audit."
-    assert f"{verdict} Nothing is known of the other 23 h 35 min." in said
+    assert f"{verdict} No data for the other 23 h 35 min." in said
     assert "No data from 13 Mar 03:00:00 to 02:35:00 UTC" in said
     assert 'id="unknown"' not in said, "what the sentence tells is not told twice"
 
 
 def test_data_with_gaps_is_counted_without_them(operator):
     said = shown(operator, done(fired=0, incidents=[], by_subject=[], **data(3600, 600, 1800)))
-    assert "It would not have fired in 30 min of data (with gaps, 02:00–02:50 UTC), as far as is known." in said
-    assert "Nothing is known of the other 23 h 30 min." in said
+    assert "It would not have fired in 30 min of data (with gaps, 02:00–02:50 UTC), as far as known." in said
+    assert "No data for the other 23 h 30 min." in said
     assert said.count('fill="url(#hatch)"><title>No data') == 2, "the picture is there without a firing, too"
 
 
 def test_a_range_without_data_is_not_calm(operator):
     nothing = {"known_from": None, "known_to": None, "known_seconds": 0, "unknown_seconds": 86_400}
     said = shown(operator, done(fired=0, incidents=[], by_subject=[], unknown_share=1.0, **nothing))
-    assert "Nothing is known of this range: there is no data." in said
+    assert "No data in this range." in said
     assert "would not have fired" not in said
 
 
@@ -81,16 +81,16 @@ def test_when_it_is_not_known_is_drawn(operator):
 
 def test_what_is_of_groups_that_are_left_alone_is_told_apart(operator):
     reason = "paused by configuration: consumeEnable is false"
-    alone = [{**one, "left_alone": reason} if one["subject"] == AUDIT else one for one in done().result["incidents"]]
-    of_subjects = [{"subject": BILLING, "fired": 2}, {"subject": AUDIT, "fired": 1, "left_alone": reason}]
-    said = shown(operator, done(incidents=alone, by_subject=of_subjects, fired_left_alone=1))
-    assert f"1 of 3 are of groups that the rule leaves alone today, and tells nobody of: {reason}." in said
+    alone = [{**one, "excluded": reason} if one["subject"] == AUDIT else one for one in done().result["incidents"]]
+    of_subjects = [{"subject": BILLING, "fired": 2}, {"subject": AUDIT, "fired": 1, "excluded": reason}]
+    said = shown(operator, done(incidents=alone, by_subject=of_subjects, fired_excluded=1))
+    assert f"1 of 3 belong to groups that the rule excludes today: {reason}." in said
     assert said.count('<rect class="fired apart"') == 1
 
 
 def test_windows_wider_than_a_minute_are_said_beside_the_number(operator):
-    assert "Looked at once in 10 min: what lasted for less may be missing." in shown(operator, done(step_seconds=600))
-    assert "Looked at once" not in shown(operator, done())
+    assert "Evaluated once per 10 min: shorter conditions may be missing." in shown(operator, done(step_seconds=600))
+    assert "Evaluated once" not in shown(operator, done())
 
 
 def evaluated(**said):
@@ -105,8 +105,8 @@ def evaluated(**said):
     [
         ({}, "fired 3 times in this range. The replay finds the same."),
         ({"fired": 1, "fired_before": 2}, "fired 1 time in this range, and 2 went on from before. The replay"),
-        ({"only_evaluated": 1, "elsewhere": 1}, "Of these the replay lacks 2; none of the replay&#x27;s are"),
-        ({"only_replayed": 4}, "Of these the replay lacks none; 4 of the replay&#x27;s are"),
+        ({"only_evaluated": 1, "elsewhere": 1}, "Missing in the replay: 2. Only in the replay: none."),
+        ({"only_replayed": 4}, "Missing in the replay: none. Only in the replay: 4."),
     ],
 )
 def test_what_was_evaluated_then_stands_beside_it(operator, found, says):
@@ -120,18 +120,18 @@ def test_what_was_evaluated_then_stands_beside_it(operator, found, says):
 def test_one_from_before_more_was_kept_is_shown_still(operator):
     row = done(per_day=[{"day": "2026-03-13", "fired": 3}])
     spans = ("known_from", "known_to", "known_seconds", "unknown_seconds", "unknown_spans", "unknown_share_in_data")
-    for name in ("evaluated", "fired_left_alone", "fired_subjects", *spans):
+    for name in ("evaluated", "fired_excluded", "fired_subjects", *spans):
         del row.result[name]
     row.save()
     RulePreview.objects.filter(pk=row.pk).update(since=ago(86_400))
     said = shown(operator, row)
     assert "It would have fired 3 times in an unknown part of 1 d: 2 × billing" in said
-    assert "How much data there was was not stored then: preview it again." in said
+    assert "This preview has no data coverage: preview the rule again." in said
 
 
 def test_nothing_to_look_at_is_not_calm(operator):
     empty = {"fired": 0, "subjects": 0, "incidents": [], "by_subject": [], "unknown_share": None}
-    assert "It selects nothing that there is" in shown(operator, done(**empty))
+    assert "The rule selects nothing" in shown(operator, done(**empty))
 
 
 def test_others_than_those_named_are_counted(operator):
@@ -144,5 +144,5 @@ def test_states_have_no_worst(operator):
     result = done().result | {"incidents": [incident(BILLING, 600, None, None)], "fired": 1}
     RulePreview.objects.filter(pk=row.pk).update(status="done", result=result, seconds=1.0)
     said = shown(operator, row)
-    assert "state stopped" in said
+    assert "state = stopped" in said
     assert ">Worst</th>" not in said

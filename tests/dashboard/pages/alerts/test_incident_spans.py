@@ -8,7 +8,7 @@ from django.test import Client
 from consumers.alerts.queries.incidents import IncidentMark
 from consumers.models import ConsumerGroup
 from dashboard.pages.alerts.preview_pictures import LANES, bars, incident_words
-from dashboard.pages.common.ranges import Range
+from dashboard.pages.common.moments import Range
 from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -31,7 +31,7 @@ def a_mark(fired: float | None, until: float | None = None, **said: str) -> Inci
 def test_a_bar_goes_from_the_firing_to_the_end_and_leads_to_the_incident() -> None:
     (bar,) = bars([a_mark(600, 300, severity="critical")], HOUR)
     assert (bar.since, bar.until, bar.sign, bar.colour) == (ago(600), ago(300), "▲", "var(--state-stop)")
-    assert bar.text == "02:50:00 UTC · critical Far behind, over after 10 min: 10 min behind"
+    assert bar.text == "02:50:00 UTC · critical Far behind, resolved after 10 min: 10 min behind"
     assert bar.href == "/alerts/incidents/6f1c1b7e-3c55-4b0e-9f62-0c9f5a6f2d11/"
 
 

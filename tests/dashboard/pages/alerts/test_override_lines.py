@@ -2,9 +2,9 @@
 
 import pytest
 
-from consumers.alerts.rules.rule_fields import overrides
+from consumers.alerts.rule_fields import overrides
 from consumers.models import Measure
-from dashboard.pages.alerts.rule_form import WrongOverride, lines_of_overrides, overrides_of
+from dashboard.pages.alerts.alert_rule import WrongOverride, lines_of_overrides, overrides_of
 
 TIME_LAG = Measure.TIME_LAG
 LINES = {
@@ -38,12 +38,12 @@ def test_they_keep_their_order():
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("audit", "is no override"),
-        (": off", "is no override"),
-        ("audit:", "is no override"),
-        ("audit: later", "says nothing"),
-        ("audit: threshold=", "says nothing"),
-        ("audit: owner=ann", "says nothing"),
+        ("audit", "is not an override"),
+        (": off", "is not an override"),
+        ("audit:", "is not an override"),
+        ("audit: later", "sets nothing"),
+        ("audit: threshold=", "sets nothing"),
+        ("audit: owner=ann", "sets nothing"),
         ("audit: threshold=soon", "Write a length of time"),
     ],
 )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.models import Measure
-from dashboard.pages.alerts.rule_form import WrongNumber, length_of, number_of, typed_length, typed_number
+from dashboard.pages.alerts.alert_rule import WrongNumber, length_of, number_of, typed_length, typed_number
 
 ANY = st.sampled_from(["lag_messages", "time_lag_seconds", "retry_share", "members"])
 

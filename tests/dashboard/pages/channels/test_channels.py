@@ -7,7 +7,7 @@ from django.conf import settings
 from django.test import Client
 from redis import Redis
 
-from consumers.alerts.channels.channel_secrets import sealed_fields
+from consumers.alerts.channels.receiver import sealed_fields
 from consumers.models import Channel, Delivery
 from tests.alert_pages import shown
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
@@ -38,14 +38,15 @@ def test_the_list_says_where_each_goes_and_how_it_does(viewer: Client) -> None:
     a_delivery(channel, status="failed", error="410 Gone")
     read = shown(viewer.get("/alerts/channels/"))
     assert (
-        "on call webhook https://hooks.example.org critical: everything is not told of ends given up 5 min ago" in read
+        "on call webhook https://hooks.example.org critical: everything not notified when resolved given up 5 min ago"
+        in read
     )
     assert "410 Gone none" in read
 
 
 def test_an_empty_list_teaches(operator: Client) -> None:
     page = operator.get("/alerts/channels/")
-    assert "Nobody is told of anything yet" in shown(page)
+    assert "No channels yet" in shown(page)
     assert 'href="/alerts/channels/add/?kind=apprise"' in page.text
 
 
@@ -81,7 +82,7 @@ def test_no_page_shows_a_secret_and_an_empty_field_keeps_it(operator: Client) ->
     page = operator.get(at(channel)).text
     assert SECRET not in page
     assert "/x" not in page
-    assert "set, and not shown; leave empty to keep it" in page
+    assert "set, hidden; leave empty to keep the value" in page
     kept = {name: value for name, value in WEBHOOK.items() if name not in ("url", "secret")}
     assert operator.post(at(channel), kept | {"name": "renamed"}).status_code == 302
     channel.refresh_from_db()
@@ -96,7 +97,7 @@ def test_what_was_typed_wrongly_does_not_give_a_secret_back(operator: Client) ->
 
 
 def test_a_form_that_is_shown_again_says_which_secrets_are_to_be_typed_again(operator: Client) -> None:
-    again = "Type it again: what was typed is not shown."
+    again = "Enter the value again: the previous input is not shown."
     page = operator.post("/alerts/channels/add/", WEBHOOK | {"url": "", "headers": "X-Team: payments"}).text
     assert f'<span class="silent" id="error-secret">{again}</span>' in page
     assert f'<span class="silent" id="error-headers">{again}</span>' in page
@@ -135,7 +136,7 @@ def test_templates_are_tried_on_the_newest_incident_without_keeping_them(operato
     an_incident_event(incident)
     answer = operator.post("/alerts/channels/add/", MAIL | {"look": "1", "title_template": "now: {{ rule.name }}"})
     assert answer.status_code == 200
-    assert "Of the newest incident that fired these words make:" in shown(answer)
+    assert "Example: the last incident that fired" in shown(answer)
     assert "<b>now: Far behind</b>\n" in answer.text
     assert not Channel.objects.exists()
 
@@ -143,7 +144,7 @@ def test_templates_are_tried_on_the_newest_incident_without_keeping_them(operato
 def test_a_template_that_fails_says_why(operator: Client) -> None:
     answer = operator.post("/alerts/channels/add/", MAIL | {"look": "1", "body_template": "{% include 'x' %}"})
     assert "The template is not understood" in shown(answer)
-    assert "of a test, as nothing has fired yet" in shown(answer).replace("Of a", "of a")
+    assert "Example: a test, because nothing has fired yet" in shown(answer)
 
 
 def test_a_test_waits_in_the_log_and_a_worker_is_told(operator: Client, redis: Redis) -> None:
@@ -198,11 +199,11 @@ def test_a_channel_that_does_not_deliver_is_told_on_every_page_and_named_where_p
     assert "1 channel does not deliver" in shown(viewer.get("/groups/"))
     for address in ("/", "/alerts/", "/alerts/channels/"):
         read = shown(viewer.get(address))
-        assert "on call has not delivered since" in read, address
+        assert "on call no delivery since" in read, address
         assert "1 message waits · 500 busy" in read, address
     read = shown(viewer.get(at(channel)))
-    assert "UTC: 500 busy It is tried again at" in read
-    assert "the channel is left alone for a while: 500 busy" in read
+    assert "UTC: 500 busy Next try at" in read
+    assert "the channel is paused: 500 busy" in read
 
 
 def test_channels_that_deliver_are_no_news(viewer: Client) -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.pages.common.durations import seconds_of
+from dashboard.pages.common.moments import seconds_of
 
 
 @pytest.mark.parametrize(

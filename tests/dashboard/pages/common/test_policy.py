@@ -5,8 +5,8 @@ import re
 import pytest
 from django.test import Client
 
-from dashboard.pages.common.access import EMPTY_SHEET, MAP_SHEET
-from dashboard.plotly_files import FOLDER
+from dashboard.figures.plotly_files import FOLDER
+from dashboard.pages.common.frame import EMPTY_SHEET, MAP_SHEET
 from tests.world import a_cluster, a_group
 
 pytestmark = pytest.mark.django_db

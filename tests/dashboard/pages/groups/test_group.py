@@ -6,8 +6,8 @@ from django.test import Client
 
 from consumers.models import Client as Member
 from consumers.models import Cluster
-from consumers.vocabulary.unknown import UnknownReason
-from consumers.words.unknown import reason_words
+from consumers.vocabulary.states import UnknownReason
+from consumers.words.states import reason_words
 from tests.world import (
     a_broker,
     a_cluster,

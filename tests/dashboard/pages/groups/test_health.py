@@ -121,6 +121,13 @@ def test_a_group_that_is_well_says_in_green_what_was_looked_at(
     assert GREEN.findall(html) == said.get(tab, [])
 
 
+def test_the_head_names_the_state_once(admin_client: Client, group: ConsumerGroup) -> None:
+    html = page(admin_client, "")
+    head = re.search(r'<p class="verdict">.*?</p>', re.sub(r"<svg.*?</svg>", "", html, flags=re.DOTALL), re.DOTALL)
+    assert head
+    assert re.sub(r"<[^>]+>", " ", head[0]).split()[:3] == ["OK", "lagging", "since"]
+
+
 @pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_nothing_is_green_on_any_page_of_a_group_with_a_finding(

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import Cluster, LossAcknowledgement, QueueSnapshot
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.lost_rows import a_losing_group
 from tests.world import a_broker, a_cluster, ago
 

@@ -64,7 +64,7 @@ def test_what_is_wrong_stands_above_with_what_to_do(admin_client: Client, group:
     trouble(group)
     text = said(admin_client)
     findings = text[text.index("Expected and actual owners") : text.index("Lag and owners")]
-    assert "problem" in findings
+    assert "critical" in findings
     assert "no owner Orders / broker-b / 3" in findings
     assert "several owners Orders / broker-a / 0" in findings
     assert "6 of 8 queues with their expected owner" in findings

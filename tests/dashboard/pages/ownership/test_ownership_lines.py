@@ -4,7 +4,7 @@ import pytest
 
 from consumers.ownership.rows import AssignmentRow
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
-from dashboard.pages.ownership.ownership_lines import Verdict, counts, queue_lines
+from dashboard.pages.ownership.ownership_tables import AssignmentState, counts, queue_lines
 from tests.world import ago
 
 A, B = "10.0.0.7@3312", "10.0.0.8@3312"
@@ -28,19 +28,21 @@ def a_row(
 @pytest.mark.parametrize(
     ("rows", "verdict", "why"),
     [
-        ([a_row(0, A, A)], Verdict.EXPECTED, ""),
-        ([a_row(0, A, B)], Verdict.OTHER, ""),
-        ([a_row(0, A, A), a_row(0, B, A)], Verdict.SEVERAL, ""),
-        ([a_row(0, A, None, "", "two strategies")], Verdict.OWNED, "two strategies"),
-        ([a_row(0, None, A, NO_OWNER)], Verdict.NOBODY, ""),
-        ([a_row(0, None, A, NO_OWNER_THEN)], Verdict.NOBODY, ""),
-        ([a_row(0, None, None, NO_OWNER, "it falls to c")], Verdict.NOBODY, "it falls to c"),
-        ([a_row(0, None, None, NO_MEMBER)], Verdict.ABSENT, NO_MEMBER),
-        ([a_row(0, None, None, NO_MEMBER_THEN)], Verdict.ABSENT, NO_MEMBER_THEN),
-        ([a_row(0, None, A, "not sampled")], Verdict.UNKNOWN, "not sampled"),
+        ([a_row(0, A, A)], AssignmentState.EXPECTED, ""),
+        ([a_row(0, A, B)], AssignmentState.OTHER, ""),
+        ([a_row(0, A, A), a_row(0, B, A)], AssignmentState.SEVERAL, ""),
+        ([a_row(0, A, None, "", "two strategies")], AssignmentState.OWNED, "two strategies"),
+        ([a_row(0, None, A, NO_OWNER)], AssignmentState.NOBODY, ""),
+        ([a_row(0, None, A, NO_OWNER_THEN)], AssignmentState.NOBODY, ""),
+        ([a_row(0, None, None, NO_OWNER, "it falls to c")], AssignmentState.NOBODY, "it falls to c"),
+        ([a_row(0, None, None, NO_MEMBER)], AssignmentState.ABSENT, NO_MEMBER),
+        ([a_row(0, None, None, NO_MEMBER_THEN)], AssignmentState.ABSENT, NO_MEMBER_THEN),
+        ([a_row(0, None, A, "not sampled")], AssignmentState.UNKNOWN, "not sampled"),
     ],
 )
-def test_a_queue_is_compared_with_what_is_expected_of_it(rows: list[AssignmentRow], verdict: Verdict, why: str) -> None:
+def test_a_queue_is_compared_with_what_is_expected_of_it(
+    rows: list[AssignmentRow], verdict: AssignmentState, why: str
+) -> None:
     [line] = queue_lines(rows)
     assert (line.verdict, line.why) == (verdict, why)
 

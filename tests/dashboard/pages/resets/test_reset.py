@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.planning.rows import NEVER_COMMITTED
+from consumers.resets.planning.queue_plan import NEVER_COMMITTED
 from tests.reset_pages import BACK, ENDED, READ, a_plan, at, text
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
@@ -24,10 +24,10 @@ def test_a_plan_says_what_it_would_do_and_how_long_it_holds(viewer: Client, bill
     page = viewer.get(at(reset))
     words = text(page)
     assert "Reset of billing to offset 40" in words
-    assert "planned Nothing is changed yet. The plan is void from" in words
-    assert "1 queue of 1 moves. Consumed again: 20 messages , back to" in words
+    assert "planned Nothing is changed yet. The plan expires at" in words
+    assert "1 queue of 1 moves. Redelivered: 20 messages , back to" in words
     assert "1 h ago" in words
-    assert "Skipped, and lost to this group: 0 messages" in words
+    assert "Skipped: 0 messages" in words
     assert "Consumers must be idempotent" in words
     assert "orders were lost" in words
     assert 'aria-label="min 10, now 60, target 40, max 100"' in page.text
@@ -46,7 +46,7 @@ def test_each_queue_says_where_it_goes_and_how(viewer: Client, billing: Consumer
     assert "10 skipped" in words
     assert "not restorable" in words
     assert "left out broker-b does not answer" in words
-    assert "Consumed again: ≥ 20 messages (1 of 3 queues do not say how many" in words
+    assert "Redelivered: ≥ 20 messages (1 of 3 queues do not say how many" in words
 
 
 @pytest.mark.parametrize("unknown", [{}, {"now_offset": NEVER_COMMITTED}])
@@ -65,8 +65,8 @@ def test_how_far_it_goes_back_is_told_by_the_queues_that_go_back(viewer: Client,
     a_reset_queue(reset, 2, target_time=ago(7200), **ahead)
     a_reset_queue(reset, 3, target_time=ago(60), **ahead)
     words = text(viewer.get(at(reset)))
-    assert "Consumed again: 20 messages , back to 2026-03-14 02:00:00 UTC" in words
-    assert "it goes on with messages of 2026-03-14 02:59:00 UTC" in words
+    assert "Redelivered: 20 messages , back to 2026-03-14 02:00:00 UTC" in words
+    assert "next messages are of 2026-03-14 02:59:00 UTC" in words
 
 
 def test_an_offset_that_is_not_known_is_not_shown_as_zero(viewer: Client, billing: ConsumerGroup) -> None:
@@ -115,7 +115,7 @@ def test_what_became_of_each_queue_is_said_trouble_first(viewer: Client, billing
     a_reset_queue(reset, 2, **BACK, **over)
     a_reset_queue(reset, 3, step=ResetStep.FAILED, error="broker-a refused: system busy")
     words = text(viewer.get(at(reset)))
-    assert "partly applied Not every queue was read at its target" in words
+    assert "partly applied Some queues are not confirmed at target" in words
     assert "OVERWRITTEN 10.0.0.7@3312 committed 62." in words
     assert "failed broker-a refused: system busy" in words
     assert words.index("Orders / broker-a / 2") < words.index("Orders / broker-a / 1")
@@ -138,13 +138,13 @@ def test_queues_that_are_left_out_can_be_looked_at_alone(viewer: Client, billing
     ("fields", "words"),
     [
         ({"status": ResetStatus.REFUSED, "error": "No queue of it can be moved."}, "No queue of it can be moved."),
-        ({"status": ResetStatus.EXPIRED}, "It was not applied in time, and is void."),
-        ({"status": ResetStatus.PLANNED, "expires_at": ago(1)}, "It was not applied in time, and is void."),
-        ({"status": ResetStatus.CANCELLED}, "The plan was given up."),
-        ({"status": ResetStatus.APPLIED, **ENDED}, "Every queue that was to move was read at its target"),
+        ({"status": ResetStatus.EXPIRED}, "The plan expired."),
+        ({"status": ResetStatus.PLANNED, "expires_at": ago(1)}, "The plan expired."),
+        ({"status": ResetStatus.CANCELLED}, "The plan was discarded."),
+        ({"status": ResetStatus.APPLIED, **ENDED}, "All queues confirmed at target."),
         (
             {"status": ResetStatus.FAILED, "moved": ["Order/1 moved on by 20,000 messages."], **ENDED},
-            "so nothing more was changed: Order/1 moved on by 20,000 messages.",
+            "so no further queue was changed: Order/1 moved on by 20,000 messages.",
         ),
     ],
 )
@@ -170,7 +170,7 @@ def test_the_reset_of_a_group_that_is_gone_stays(viewer: Client, billing: Consum
     billing.delete()
     page = viewer.get(at(reset))
     assert page.status_code == 200
-    assert "This group is not listed any more" in text(page)
+    assert "This group is no longer listed" in text(page)
     assert 'href="/groups/prod/billing' not in page.text
 
 

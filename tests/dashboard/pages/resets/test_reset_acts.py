@@ -72,14 +72,14 @@ def test_who_planned_it_is_told_to_find_a_second_person(
 def test_a_plan_is_given_up(operator: Client, billing: ConsumerGroup) -> None:
     reset = a_plan(billing)
     assert operator.post(at(reset, "cancel/")).status_code == 302
-    assert "The plan was given up" in text(operator.get(at(reset)))
+    assert "The plan was discarded" in text(operator.get(at(reset)))
     assert operator.post(at(reset, "cancel/")).status_code == 409
 
 
 def test_one_that_ended_half_way_can_go_on(operator: Client, billing: ConsumerGroup) -> None:
     reset = a_reset(billing, status=ResetStatus.PARTIAL, **ENDED)
     a_reset_queue(reset, 1, step=ResetStep.NOT_DONE)
-    assert "Go on with the rest" in text(operator.get(at(reset)))
+    assert "Reset the remaining queues" in text(operator.get(at(reset)))
     assert operator.post(at(reset, "resume/"), {"confirm": "billing"}).status_code == 302
     reset.refresh_from_db()
     assert reset.status == ResetStatus.APPLYING
@@ -139,7 +139,7 @@ def test_the_same_is_planned_anew_at_one_press(
     assert ("kind", kind) in form
     assert sent is None or sent in [field for _name, field in form]
     assert {("topic", "Orders"), ("queue", "Orders/broker-a/1"), ("clip", "1")} <= set(form)
-    assert "Plan the same anew" in text(page)
+    assert "Re-plan from" in text(page)
     change = operator.get(f"/groups/prod/billing/resets/plan/?{page.context['offers'].change}")
     assert change.context["form"]["kind"].value() == kind
     assert sent is None or sent in {line.value for line in change.context["kinds"]}
@@ -148,14 +148,14 @@ def test_the_same_is_planned_anew_at_one_press(
 def test_a_long_list_is_not_carried_along(operator: Client, billing: ConsumerGroup) -> None:
     listed = [{"topic": "Orders", "broker": "broker-a", "queue_id": number, "offset": 4} for number in range(501)]
     page = operator.get(at(a_plan(billing, kind=ResetKind.OFFSETS, value=listed)))
-    assert "Plan the same anew" not in text(page)
+    assert "Re-plan from" not in text(page)
 
 
 def test_a_way_back_is_planned_anew_from_the_reset_that_it_undoes(operator: Client, billing: ConsumerGroup) -> None:
     first = a_reset(billing, status=ResetStatus.APPLIED)
     back = a_plan(billing, kind=ResetKind.RESTORE, value=str(first.pk), restores=first)
     page = operator.get(at(back))
-    assert "Plan the same anew" not in text(page)
+    assert "Re-plan from" not in text(page)
     assert f'action="{at(first, "restore/")}"' in page.text
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Reset, ResetStatus
-from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 

@@ -78,7 +78,7 @@ def test_a_broker_that_is_chosen_stays_so_where_it_is_not_listed(operator: Clien
 def test_a_broker_or_queue_without_a_name_is_not_all_of_them(operator: Client, name: str) -> None:
     answer = operator.post(PLAN, typed(**{name: [""]}))
     assert answer.status_code == 400
-    assert "has no name: choose it anew" in text(answer)
+    assert "has no name: choose it again" in text(answer)
     assert not Reset.objects.exists()
 
 
@@ -142,16 +142,16 @@ def test_where_no_worker_can_be_asked_the_reset_says_so(operator: Client) -> Non
 @pytest.mark.parametrize(
     ("fields", "field", "words"),
     [
-        ({"kind": ""}, "kind", "Choose where the group shall go on."),
+        ({"kind": ""}, "kind", "Choose a target."),
         ({"offset": "many"}, "offset", "many"),
-        ({"offset": ""}, "offset", "needed"),
+        ({"offset": ""}, "offset", "needs this field"),
         ({"kind": "shift", "shift": "0"}, "shift", "moves nothing"),
         ({"kind": "skip_older", "skip_older": "a while"}, "skip_older", "90 s, 30 min, 2 h or 1 d"),
         ({"kind": "time", "time": "tomorrow"}, "time", "is no time"),
         ({"kind": "time", "time": "2030-01-01"}, "time", "lies ahead"),
         ({"kind": "offsets", "csv": "topic,broker\n"}, "csv", "The first line lacks queue_id, offset"),
-        ({"kind": "offsets", "csv": ""}, "csv", "needed"),
-        ({"reason": " "}, "reason", "Say why"),
+        ({"kind": "offsets", "csv": ""}, "csv", "needs this field"),
+        ({"reason": " "}, "reason", "Enter a reason"),
     ],
 )
 def test_what_is_wrong_is_said_at_the_top_and_beside_its_field(
@@ -177,14 +177,14 @@ def test_two_lists_are_not_guessed_between(operator: Client) -> None:
 
 
 def test_a_place_that_no_page_posts_is_refused(operator: Client) -> None:
-    assert "“Order/1” names no queue" in text(operator.post(PLAN, typed(queue="Order/1")))
+    assert "“Order/1” is not a queue" in text(operator.post(PLAN, typed(queue="Order/1")))
 
 
 @pytest.mark.parametrize("name", ["topic", "broker", "queue"])
 def test_a_name_that_no_database_keeps_is_refused(operator: Client, name: str) -> None:
     answer = operator.post(PLAN, typed(**{name: "Or\0der/broker-a/1"}))
     assert answer.status_code == 400
-    assert "holds a zero byte" in text(answer)
+    assert "contains a zero byte" in text(answer)
 
 
 def test_a_refusal_keeps_what_was_typed(operator: Client) -> None:

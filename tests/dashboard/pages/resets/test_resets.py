@@ -53,7 +53,7 @@ def test_they_are_chosen_by_cluster_status_and_group(billing: ConsumerGroup) -> 
 
 def test_where_there_is_none_it_says_how_one_comes_about(billing: ConsumerGroup) -> None:
     viewer = logged_in("viewer")
-    assert "planned on the Offsets tab of a group" in text(viewer.get("/resets/"))
+    assert "Plan a reset on the Offsets tab of a group" in text(viewer.get("/resets/"))
     assert "No reset has this status." in text(viewer.get("/resets/?status=failed"))
 
 

@@ -73,5 +73,5 @@ def test_more_brokers_cost_no_more_queries(admin_client: Client, django_assert_m
     for number in range(6):
         a_delaying_broker(cluster, f"broker-{number}")
         levels(cluster, broker=f"broker-{number}", level3=number)
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(26):
         admin_client.get("/clusters/")

@@ -58,8 +58,8 @@ def test_one_cause_of_many_groups_is_one_row(admin_client: Client, group: Consum
         retries_work(a_fleet(group.cluster, f"other-{number}", f"Other{number}", BROKERS, 4, 1))
     Broker.objects.filter(name="broker-b").update(permission=4)
     said = section(admin_client, "failing")
-    assert "note 4 groups prod / broker-b broker-b takes no messages" in said
-    assert len(re.findall(r"critical|warning|note ", said)) == 1
+    assert "info 4 groups prod / broker-b broker-b takes no messages" in said
+    assert len(re.findall(r"critical|warning|info ", said)) == 1
 
 
 def test_a_blocked_queue_leads_to_its_group(admin_client: Client, group: ConsumerGroup) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.alerts.channels.delivery.receiver import pause_after
+from consumers.alerts.channels.receiver import pause_after
 
 ZERO = UUID(int=0)
 

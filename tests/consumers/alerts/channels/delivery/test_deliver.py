@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.deliver import deliver
 from consumers.jobs.hold import Hold
 from consumers.models import Channel, ConsumerGroup, Delivery
 from tests.alert_rows import a_rule, an_incident, an_incident_event

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.delivery.payload import payload_of
-from consumers.alerts.channels.delivery.takes import takes
+from consumers.alerts.channels.payload import payload_of
+from consumers.alerts.channels.queue import Taking
 from consumers.models import Channel, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group
@@ -34,21 +34,21 @@ def incident() -> Incident:
     ],
 )
 def test_it_takes_what_it_selects(incident: Incident, fields: dict[str, Any], taken: bool) -> None:
-    assert takes(a_channel(**fields), incident) == taken
+    assert Taking.of(a_channel(**fields)).takes(incident) == taken
 
 
 def test_one_for_some_rules_takes_no_incident_of_another(incident: Incident) -> None:
     channel = a_channel()
     channel.rules.set([a_rule("Other")])
-    assert not takes(Channel.objects.get(), incident)
+    assert not Taking.of(Channel.objects.get()).takes(incident)
     channel.rules.add(incident.rule)  # type: ignore[arg-type]
-    assert takes(Channel.objects.get(), incident)
+    assert Taking.of(Channel.objects.get()).takes(incident)
 
 
 def test_an_incident_of_no_group_goes_past_a_channel_of_groups(incident: Incident) -> None:
     incident.subject_kind, incident.group_name, incident.broker_name = "broker", "", "broker-a"
-    assert not takes(a_channel(group_pattern="*"), incident)
-    assert takes(a_channel("all"), incident)
+    assert not Taking.of(a_channel(group_pattern="*")).takes(incident)
+    assert Taking.of(a_channel("all")).takes(incident)
 
 
 def test_a_payload_says_null_for_what_is_not_known(incident: Incident, settings: Any) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.queue import channels_due, comes_again
+from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.queue import channels_due, comes_again
 from consumers.models import Channel, ConsumerGroup, Delivery, Incident
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel

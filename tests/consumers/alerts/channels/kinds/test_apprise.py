@@ -9,10 +9,16 @@ from apprise import Apprise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.kinds.apprise import environment, notices_of, type_of
+from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.kinds.apprise import (
+    ALLOWED,
+    checked_apprise_url,
+    environment,
+    notices_of,
+    service_of,
+    type_of,
+)
 from consumers.alerts.channels.kinds.apprise_child import cut, fitting
-from consumers.alerts.channels.kinds.apprise_services import ALLOWED, checked_apprise_url, service_of
 from consumers.alerts.fields import WrongValue
 from consumers.models import Channel, Cluster, Delivery, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from consumers.alerts.channels.channel_settings import checked_channel
-from consumers.alerts.channels.texts.render import NOBODY, render, sample_payload, template_context
-from consumers.alerts.channels.texts.templates import TOO_MUCH, TemplateFailed, rendered
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.channels.render import NOBODY, render, sample_payload, template_context
+from consumers.alerts.channels.templates import TOO_MUCH, TemplateFailed, rendered
+from consumers.alerts.fields import AlertRefused
 from consumers.models import Channel, ChannelKind
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
@@ -103,7 +103,7 @@ def test_memory_that_is_not_there_is_the_templates_failure(
     def full(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("consumers.alerts.channels.texts.templates.Template.render", full)
+    monkeypatch.setattr("consumers.alerts.channels.templates.Template.render", full)
     with pytest.raises(TemplateFailed):
         rendered("{{ rule.name }}", message)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.texts.render import (
+from consumers.alerts.channels.render import (
     LONGEST_BODY,
     LONGEST_TITLE,
     NOBODY,
@@ -13,7 +13,7 @@ from consumers.alerts.channels.texts.render import (
     sample_payload,
     template_context,
 )
-from consumers.alerts.channels.texts.templates import TemplateFailed, compiled, rendered
+from consumers.alerts.channels.templates import TemplateFailed, compiled, rendered
 from consumers.models import Channel
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from consumers.alerts.measuring import measured
+from consumers.alerts.measures.registry import measured
 from consumers.groups.overlay import Overlay
 from consumers.models import Broker, Cluster, DeadLetterLook, GroupBroker, Measure, PipelineRun, Queue, QueueSnapshot
-from consumers.polling import pollers
+from consumers.polling import poll
 from consumers.polling.record.stand_ins import BrokerStays, forget_broker
 from tests.alert_rows import a_rule
 from tests.world import (
@@ -90,12 +90,12 @@ def test_one_that_was_never_read_can_be_forgotten(cluster: Cluster) -> None:
 
 def test_a_process_that_polls_forgets_it_too(cluster: Cluster) -> None:
     try:
-        first = pollers.poller_of("prod")
+        first = poll.poller_of("prod")
         assert sorted(first.memory.brokers) == ["broker-a", "broker-b"]
-        assert pollers.poller_of("prod") is first
+        assert poll.poller_of("prod") is first
         forget_broker(cluster, "broker-b")
-        second = pollers.poller_of("prod")
+        second = poll.poller_of("prod")
         assert (second is first, sorted(second.memory.brokers)) == (False, ["broker-a"])
         assert second.recorder.stored.brokers.distinct() == ["broker-a"]
     finally:
-        pollers._pollers.pop("prod").close()
+        poll._pollers.pop("prod").close()

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Cluster, ConsumerGroup, GroupBroker
 from consumers.polling.record.brokers import Configured, GroupBrokers
-from consumers.polling.record.tables.ids import EntityIds
+from consumers.polling.record.keyed_rows import EntityIds
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, RetryPolicy, TopicConfig
 from tests.readings import T0, at, broker, reading
 

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupBroker, GroupTotal, Queue, QueueSnapshot
 from consumers.polling.record.recorder import Recorder
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.readings import T0, at, broker, reading, row
 
 pytestmark = pytest.mark.django_db

@@ -127,8 +127,8 @@ REMOTE = "org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore"
     ],
 )
 def test_a_store_outside_rocketmq_is_the_group_s(record, answers, outside, why):
-    for number, spoken in enumerate(answers):
-        record(15 * number, [group_members("billing", "c1", "c2")], spoken)
+    for number, client_answers in enumerate(answers):
+        record(15 * number, [group_members("billing", "c1", "c2")], client_answers)
     assert ConsumerGroup.objects.get().outside_store == outside, why
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.polling.record.members.intervals import unsubscribed
+from consumers.polling.record.intervals import unsubscribed
 from consumers.polling.record.recorder import Recorder
 from tests.readings import T0, at, broker, client, group_members, members, reading, row
 

@@ -7,8 +7,8 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.models import QueueSnapshot
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.record.offsets.totals import GroupKinds
 from consumers.polling.record.recorder import Recorder
+from consumers.polling.record.totals import GroupKinds
 from tests.readings import broker, reading, row
 from tests.world import NOW, a_cluster, a_group, a_queue, ago
 

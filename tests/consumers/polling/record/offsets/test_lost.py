@@ -6,7 +6,7 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupTotal, LossAcknowledgement, QueueSnapshot
 from consumers.polling.record.recorder import Recorder
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.states import UnknownReason
 from tests.readings import T0, at, broker, group_members, members, reading, row
 
 pytestmark = pytest.mark.django_db

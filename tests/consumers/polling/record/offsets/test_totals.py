@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from consumers.polling.record.offsets.snapshots import NULL, Columns
-from consumers.polling.record.offsets.totals import GroupKinds, totals
-from consumers.polling.record.tables.coded import Coded
-from consumers.vocabulary.unknown import UnknownReason
+from consumers.polling.record.snapshots import NULL, Coded, Columns
+from consumers.polling.record.totals import GroupKinds, totals
+from consumers.vocabulary.states import UnknownReason
 
 
 def columns(*rows):

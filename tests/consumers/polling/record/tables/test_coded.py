@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.record.tables.coded import Coded
+from consumers.polling.record.snapshots import Coded
 
 TEXTS = st.lists(st.sampled_from([None, "a", "b", "", "None"]), max_size=6)
 

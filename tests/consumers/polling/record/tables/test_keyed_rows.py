@@ -5,8 +5,8 @@ import json
 import pytest
 
 from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, Queue, QueueSnapshot, QueueState, Topic
-from consumers.polling.record.tables import keyed_rows
-from consumers.polling.record.tables.keyed_rows import delete, rewrite, upsert, upsert_rows
+from consumers.polling.record import keyed_rows
+from consumers.polling.record.keyed_rows import delete, rewrite, upsert, upsert_rows
 from tests.readings import T0, at
 
 pytestmark = pytest.mark.django_db

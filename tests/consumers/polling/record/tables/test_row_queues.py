@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.record.tables.row_queues import RowQueues, numbers_at
+from consumers.polling.record.keyed_rows import RowQueues, numbers_at
 
 NAMES = st.sampled_from(["a", "b", "c"])
 KEYS = st.lists(st.tuples(NAMES, NAMES, NAMES, st.integers(0, 3)), max_size=8)

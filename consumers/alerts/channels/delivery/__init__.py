@@ -1,1 +1,0 @@
-"""Delivery of messages: which message is sent when, and the result."""

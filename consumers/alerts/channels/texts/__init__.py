@@ -1,1 +1,0 @@
-"""Titles and bodies of messages: templates and their limits."""

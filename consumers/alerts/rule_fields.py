@@ -1,0 +1,285 @@
+"""The fields of a rule: each is checked by itself, then against the others."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from consumers.alerts import fields as check
+from consumers.alerts.fields import (
+    CLUSTER_SCOPE,
+    Check,
+    EntryField,
+    Shape,
+    WrongValue,
+    checked_fields,
+    checks_of,
+    defaults_of,
+)
+from consumers.alerts.measures.registry import SPECS
+from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
+
+from .fields import AlertRefused
+from .measured import MeasureSpec
+
+Errors = Iterator[tuple[str, str]]
+
+# Overrides: the subjects that each one names, and the values that apply to them instead.
+
+MOST_OVERRIDES = 500
+OVERRIDE_CHECKS: dict[str, Check] = {
+    "cluster": check.pattern(100),
+    "group_pattern": check.pattern(255),
+    "enabled": check.truth,
+    "threshold": check.number,
+    "clear_threshold": check.number_or_null,
+    "for_seconds": check.seconds,
+    "severity": check.severity,
+}
+SELECTS = ("cluster", "group_pattern")
+
+
+def overrides(value: Any) -> list[dict[str, Any]]:
+    """The overrides, ready to be stored; the check of the whole rule compares their thresholds with the rule's own."""
+    if not isinstance(value, list | tuple) or len(value) > MOST_OVERRIDES:
+        raise WrongValue(f"It is a list of at most {MOST_OVERRIDES} overrides.")
+    return [_override(place, one) for place, one in enumerate(value, start=1)]
+
+
+def _override(place: int, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise WrongValue(f"Override {place} is an object with any of {', '.join(OVERRIDE_CHECKS)}.")
+    found, errors = checked_fields(value, OVERRIDE_CHECKS)
+    if errors:
+        name, sentence = next(iter(errors.items()))
+        raise WrongValue(f"Of override {place}, {name}: {sentence}")
+    if not any(found.get(name) for name in SELECTS):
+        raise WrongValue(f"Override {place} must name a cluster, a group_pattern or both.")
+    if not found.keys() - set(SELECTS):
+        raise WrongValue(f"Override {place} changes nothing: give it any of {', '.join(list(OVERRIDE_CHECKS)[2:])}.")
+    return found
+
+
+RULE_FIELDS = (
+    EntryField(
+        name="name",
+        shape=Shape.TEXT,
+        check=check.text(100, required=True),
+        longest=100,
+        label=_("Name"),
+        hint=_("shown in incidents and notifications"),
+    ),
+    EntryField(
+        name="enabled",
+        label=_("Enabled"),
+        shape=Shape.TRUTH,
+        check=check.truth,
+        default=True,
+        help_text="By default true",
+    ),
+    EntryField(name="measure", label=_("Measure"), shape=Shape.CHOICE, check=check.measure, choices=Measure),
+    EntryField(
+        name="comparison",
+        label=_("Condition"),
+        shape=Shape.CHOICE,
+        check=check.comparison,
+        choices=Comparison,
+        help_text="in: of states",
+    ),
+    EntryField(name="threshold", label=_("Threshold"), shape=Shape.NUMBER, check=check.number_or_null, default=None),
+    EntryField(name="states", label=_("States"), shape=Shape.STATES, check=check.states, default=None, choices=State),
+    EntryField(
+        name="findings",
+        label=_("Findings"),
+        hint=_("codes or severities, one on each line: critical; or critical, -lost_offsets"),
+        shape=Shape.FINDINGS,
+        check=check.findings,
+        default=[],
+        help_text="Codes and severities; with `-` before a code: not this one",
+    ),
+    EntryField(
+        name="clear_threshold",
+        label=_("Resolve threshold"),
+        hint=_("the incident resolves only beyond this value; empty: the threshold"),
+        shape=Shape.NUMBER,
+        check=check.number_or_null,
+        default=None,
+        help_text="Resolves only when the value is not beyond this one; null: the threshold",
+    ),
+    EntryField(
+        name="for_seconds",
+        label=_("Pending time"),
+        hint=_("the condition must pass for so long, such as 5 min; 0 s: fires at once"),
+        shape=Shape.SECONDS,
+        check=check.seconds,
+        default=0.0,
+        help_text="By default 0",
+    ),
+    EntryField(
+        name="clear_seconds",
+        label=_("Resolve time"),
+        hint=_("the condition must fail for so long, such as 5 min"),
+        shape=Shape.SECONDS,
+        check=check.seconds,
+        default=300.0,
+        help_text="By default 300",
+    ),
+    EntryField(name="severity", label=_("Severity"), shape=Shape.CHOICE, check=check.severity, choices=Severity),
+    CLUSTER_SCOPE,
+    EntryField(
+        name="group_pattern",
+        label=_("Groups"),
+        hint=_("a name, or a pattern with * and ?; empty: all"),
+        shape=Shape.SCOPE,
+        check=check.pattern(255),
+        default="",
+        longest=255,
+        help_text="With * and ?",
+    ),
+    EntryField(
+        name="topic",
+        label=_("Topic"),
+        hint=_("evaluates each group's part of this topic; empty: whole groups"),
+        shape=Shape.SCOPE,
+        check=check.topic,
+        default="",
+        longest=255,
+    ),
+    EntryField(
+        name="labels",
+        label=_("Labels"),
+        hint=_("team=payments, one per line; the notes about a group must set all of them"),
+        shape=Shape.LABELS,
+        check=check.labels,
+        default={},
+    ),
+    EntryField(
+        name="overrides",
+        label=_("Overrides"),
+        hint=_(
+            "one per line, the first match applies: audit* on prod: threshold=10 min, clear=5 min, for=2 min, "
+            "severity=critical; or audit*: off"
+        ),
+        shape=Shape.OVERRIDES,
+        check=overrides,
+        default=[],
+        help_text="[{cluster, group_pattern, and any of enabled, threshold, clear_threshold, for_seconds, severity}]",
+    ),
+    EntryField(
+        name="runbook_url",
+        label=_("Runbook"),
+        hint=_("https://…; a note about the group takes precedence"),
+        shape=Shape.TEXT,
+        check=check.web_address,
+        default="",
+        longest=500,
+    ),
+    EntryField(
+        name="note",
+        label=_("Note"),
+        hint=_("meaning, and the first steps"),
+        shape=Shape.LINES,
+        check=check.lines,
+        default="",
+    ),
+)
+CHECKS = checks_of(RULE_FIELDS)
+
+
+def checked_rule(fields: Mapping[str, Any], rule: AlertRule | None = None) -> dict[str, Any]:
+    """All fields of a rule that people write, ready to be stored. Raises AlertRefused.
+
+    A field that `fields` (in JSON's types) leaves out is taken from `rule`, or has its default. One query, for the
+    name.
+    """
+    before = defaults_of(RULE_FIELDS) if rule is None else {name: getattr(rule, name) for name in CHECKS}
+    values, errors = checked_fields(before | dict(fields), CHECKS)
+    for field in RULE_FIELDS:
+        if field.is_required and field.name not in values:
+            errors.setdefault(field.name, "It must be given.")
+    if not {"measure", "comparison"} & errors.keys():
+        for name, sentence in _together(values, errors):
+            errors.setdefault(name, sentence)
+    if "name" not in errors and _is_taken(values["name"], rule):
+        errors["name"] = "Another rule has this name."
+    if errors:
+        raise AlertRefused(errors)
+    return values
+
+
+def _is_taken(name: str, rule: AlertRule | None) -> bool:
+    others = AlertRule.objects.filter(name=name)
+    return (others if rule is None or rule.pk is None else others.exclude(pk=rule.pk)).exists()
+
+
+def _together(values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
+    measure, comparison = values["measure"], values["comparison"]
+    spec = SPECS[measure]
+    if comparison not in spec.comparisons:
+        yield "comparison", f"{measure} is compared by {' or '.join(spec.comparisons)}."
+        return
+    yield from _of_states(measure, values) if comparison == Comparison.IN else _of_numbers(measure, values, errors)
+    yield from _of_findings(measure, spec, values)
+    yield from _of_selection(measure, spec, values)
+
+
+def _of_states(measure: Measure, values: Mapping[str, Any]) -> Errors:
+    if values.get("states", ()) is None:
+        yield "states", f'{measure} is compared with a list of states, as ["STOP", "STALL"].'
+    for name in ("threshold", "clear_threshold"):
+        if values.get(name) is not None:
+            yield name, f"{measure} is compared with states: it has no {name}."
+    if any(one.keys() & {"threshold", "clear_threshold"} for one in values.get("overrides", ())):
+        yield "overrides", f"{measure} is compared with states: no override has a threshold."
+
+
+def _of_numbers(measure: Measure, values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
+    if values.get("states") is not None:
+        yield "states", f"{measure} is compared with a threshold: it has no states."
+    if {"threshold", "clear_threshold"} & errors.keys():
+        return
+    comparison, threshold, clear = values["comparison"], values["threshold"], values["clear_threshold"]
+    if threshold is None:
+        yield "threshold", f"{measure} is compared with a number: give it a threshold."
+        return
+    if wrong := _wrong_pair(comparison, threshold, clear):
+        yield wrong
+    for place, one in enumerate(values.get("overrides", ()), start=1):
+        own = one.get("threshold", threshold)
+        own_clear = clear if own == threshold else None
+        if wrong := _wrong_pair(comparison, own, one.get("clear_threshold", own_clear)):
+            yield "overrides", f"Of override {place}, {wrong[0]}: {wrong[1]}"
+
+
+def _of_findings(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:
+    if spec.seeks_findings and values.get("findings", ("",)) == []:
+        yield "findings", 'Name the findings that it seeks, as ["critical"].'
+    if not spec.seeks_findings and values.get("findings"):
+        yield "findings", f"{measure} seeks no findings: it must be empty."
+
+
+def _wrong_pair(comparison: Comparison, threshold: float, clear: float | None) -> tuple[str, str] | None:
+    if comparison == Comparison.BELOW and threshold <= 0:
+        return "threshold", "Nothing is below 0: it must be above."
+    if clear is None:
+        return None
+    if comparison == Comparison.ABOVE and clear > threshold:
+        return "clear_threshold", f"A value is over it before it is over the threshold: {threshold:g} at most."
+    if comparison == Comparison.BELOW and clear < threshold:
+        return "clear_threshold", f"A value is below the threshold before it is below it: {threshold:g} at least."
+    return None
+
+
+def _of_selection(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:
+    if values.get("topic") and not spec.knows_topics:
+        known = ", ".join(one for one, others in SPECS.items() if others.knows_topics)
+        yield "topic", f"{measure} is not known by topic; these are: {known}."
+    if spec.subject == SubjectKind.GROUP:
+        return
+    for name in ("group_pattern", "labels"):
+        if values.get(name):
+            yield name, f"{measure} is not of groups, but of a {spec.subject}: it must be empty."
+    if spec.subject == SubjectKind.SITE and values.get("cluster"):
+        yield "cluster", f"{measure} is of the whole site: it must be empty."
+    if any(one.get("group_pattern") for one in values.get("overrides", ())):
+        yield "overrides", f"{measure} is not of groups, but of a {spec.subject}: an override names a cluster alone."

@@ -1,3 +1,0 @@
-"""The index of dead-letter messages: rows of the messages in `%DLQ%` topics, without bodies, updated by
-index passes.
-"""

@@ -1,0 +1,1 @@
+"""Bytes of a log to events. No Django, no files, no clock."""

@@ -1,0 +1,34 @@
+"""GET groups/{cluster}/{group}/log-events/"""
+
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from consumers.logs.queries import log_event_page
+from consumers.rest.answers import ListedRows, found_group, list_response
+from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
+from consumers.rest.schema.described import described
+from consumers.vocabulary.logs import LogCode
+
+from .queries import LogEventRow
+
+
+class LogEventParameters(Paging, Ranged):
+    """`from` and `to`: events that were going on in [from, to)."""
+
+    code = Choice(LogCode, required=False)
+
+
+class LogEventListView(APIView):
+    @described("group_log_events", LogEventRow, parameters=LogEventParameters, paged=True)
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
+        """What RocketMQ's own logs tell of a group, the newest first."""
+        values = LogEventParameters.of(request)
+        found, code = found_group(cluster, group), values.get("code")
+        codes = None if code is None else [LogCode(code)]
+
+        def find(page: int, page_size: int) -> ListedRows:
+            events = log_event_page(found, values.get("from"), values.get("to"), codes, page=page, page_size=page_size)
+            return ListedRows(events.rows, events.count)
+
+        return list_response(request, LogEventRow, find, **taken(values, *PAGE))

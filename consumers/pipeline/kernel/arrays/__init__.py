@@ -1,1 +1,0 @@
-"""Columns, keys, segments and sums of numpy and Arrow."""

@@ -1,0 +1,241 @@
+"""Consumer offsets that went back: who or what set them back, and how much comes again because of it.
+
+Only readings show a fall: the offset that a member went on from lies at or below the first one that was read after it,
+and the position that it had reached at or above the last one that was read before. Each bound takes the safe end.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from consumers.pipeline.kernel.segments import MICROSECONDS, MINUTE_US
+from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatUnknown
+
+from .parts import Entry, RepeatPart, evidence
+
+
+@dataclass(frozen=True)
+class ResetWrite:
+    """What one of our resets did to the queue: where it stood right before, and where it was set. `is_confirmed`: it
+    was read there afterwards."""
+
+    reset: str
+    before: int
+    target: int
+    is_confirmed: bool = True
+
+
+@dataclass(frozen=True)
+class FallenQueue:
+    """One step back of a queue's offset, as kernel/falls.py finds it, and what is known around it.
+
+    `held_until`: the end of what its owner last reported to hold. `is_kept`: a member that held the queue before and
+    after reported to be past the old offset all the same. `gap`: readings of its broker failed in between.
+    `slave`: who answered in its master's place then. `is_move`: a rebalance explains it. `members`: how many the group
+    had; null: not known. `fell_together`: queues of the group that fell in the same reading. `file_modified`: the
+    broker's offset file was written while the broker was away, as ISO 8601.
+    """
+
+    before_us: int
+    from_offset: int
+    at_us: int
+    to_offset: int
+    topic: str
+    broker: str
+    queue_id: int
+    broker_offset: int
+    min_offset: int | None = None
+    fastest: float = 0.0
+    was_lost: bool = False
+    held_until: int | None = None
+    is_kept: bool = False
+    reset: ResetWrite | None = None
+    is_move: bool = False
+    gap: bool = False
+    slave: str | None = None
+    file_modified: str | None = None
+    members: int | None = None
+    fell_together: int = 1
+
+    @property
+    def slack(self) -> int:
+        """What it can have moved on between two readings."""
+        return math.ceil(self.fastest * (self.at_us - self.before_us) / MICROSECONDS)
+
+    @property
+    def reached(self) -> int:
+        """The furthest that it can have been: what its owner held, and could take until the next reading. Without a
+        member nobody was further than the offset."""
+        if self.members == 0:
+            return self.from_offset
+        if self.held_until is None:
+            return max(self.broker_offset, self.from_offset)
+        position = max(self.from_offset, self.held_until) + self.slack
+        return max(min(position, self.broker_offset), self.from_offset)
+
+    @property
+    def restart(self) -> int:
+        """The lowest offset that it can have gone on from."""
+        if self.reset is not None:
+            return min(self.reset.target, self.to_offset)
+        return max(self.to_offset - self.slack, min(self.min_offset or 0, self.to_offset))
+
+
+@dataclass(frozen=True)
+class FallVerdict:
+    """`is_certain` False: as long as its owner keeps the queue, it commits again what it has in memory."""
+
+    cause: RepeatCause
+    confidence: Confidence
+    evidence: Sequence[Entry]
+    is_certain: bool = True
+
+
+def fallen_part(fallen: FallenQueue) -> RepeatPart | None:
+    """None where a rebalance explains it: the repeat is the rebalance's; and where a broker lost offsets that its
+    members still had. Of a reset: from where it stood to where it
+    was set, whatever readings saw of that."""
+    if fallen.is_move:
+        return None
+    verdict = next(found for rule in RULES if (found := rule(fallen)) is not None)
+    if not verdict.is_certain and fallen.is_kept:
+        return None
+    least = fallen.from_offset - fallen.to_offset
+    fell = evidence(RepeatEvidence.OFFSET_FELL, from_offset=fallen.from_offset, to_offset=fallen.to_offset)
+    high = max(fallen.reached - fallen.restart, least)
+    return RepeatPart(
+        cause=verdict.cause,
+        confidence=verdict.confidence,
+        after_us=fallen.before_us,
+        at_us=fallen.at_us,
+        topic=fallen.topic,
+        broker=fallen.broker,
+        queue_id=fallen.queue_id,
+        low=least if verdict.is_certain else 0,
+        high=high,
+        from_offset=fallen.restart,
+        until_offset=fallen.restart + high,
+        evidence=[*verdict.evidence, fell],
+    )
+
+
+def _reset(fallen: FallenQueue) -> FallVerdict | None:
+    if fallen.reset is None:
+        return None
+    written = evidence(RepeatEvidence.RESET_WRITTEN, reset=fallen.reset.reset, target=fallen.reset.target)
+    return FallVerdict(RepeatCause.RESET, Confidence.PROVEN, [written], is_certain=fallen.reset.is_confirmed)
+
+
+def _file_lost(fallen: FallenQueue) -> FallVerdict | None:
+    if not fallen.was_lost:
+        return None
+    lost = evidence(RepeatEvidence.OFFSET_WAS_LOST, broker=fallen.broker)
+    return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost])
+
+
+def _slave(fallen: FallenQueue) -> FallVerdict | None:
+    if fallen.slave is None:
+        return None
+    read = evidence(RepeatEvidence.READ_FROM_SLAVE, broker=fallen.broker, slave=fallen.slave)
+    return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.LIKELY, [read], is_certain=False)
+
+
+def _file_changed(fallen: FallenQueue) -> FallVerdict | None:
+    if not fallen.gap or fallen.file_modified is None:
+        return None
+    unread = evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker)
+    modified = evidence(RepeatEvidence.FILE_MODIFIED, at=fallen.file_modified)
+    return FallVerdict(RepeatCause.OFFSET_FILE_CHANGED, Confidence.LIKELY, [modified, unread], is_certain=False)
+
+
+def _broker_crash(fallen: FallenQueue) -> FallVerdict | None:
+    if not fallen.gap:
+        return None
+    unread = evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker)
+    return FallVerdict(RepeatCause.BROKER_CRASH, Confidence.LIKELY, [unread], is_certain=False)
+
+
+def _reset_elsewhere(fallen: FallenQueue) -> FallVerdict | None:
+    """Nobody else sets an offset back: a member's own never goes back, and a group without one has nobody."""
+    if fallen.members is None:
+        return None
+    if fallen.members == 0:
+        return FallVerdict(RepeatCause.RESET_ELSEWHERE, Confidence.LIKELY, [evidence(RepeatEvidence.NO_MEMBER)])
+    if fallen.fell_together > 1:
+        several = evidence(RepeatEvidence.SEVERAL_QUEUES, queues=fallen.fell_together)
+        return FallVerdict(RepeatCause.RESET_ELSEWHERE, Confidence.LIKELY, [several])
+    return FallVerdict(RepeatCause.RESET_ELSEWHERE, Confidence.POSSIBLE, [])
+
+
+def _unknown(fallen: FallenQueue) -> FallVerdict:
+    return FallVerdict(RepeatCause.UNKNOWN, Confidence.POSSIBLE, [evidence(RepeatEvidence.MEMBERS_UNKNOWN)])
+
+
+RULES: tuple[Callable[[FallenQueue], FallVerdict | None], ...] = (
+    _reset,
+    _file_lost,
+    _slave,
+    _file_changed,
+    _broker_crash,
+    _reset_elsewhere,
+    _unknown,
+)
+
+
+# Messages that came into a group's retry topic: each was delivered, sent back, and comes again.
+#
+# Members send a message back when the listener returns RECONSUME_LATER or null, or throws: only their logs tell those
+# apart. A message whose consumption took longer than consumeTimeout is sent back, too, without counting as a failure.
+
+
+@dataclass(frozen=True)
+class RetryMinute:
+    """`came`: messages into the retry topic in the minute from `start_us`; `consumed` out of it. Null: unknown."""
+
+    start_us: int
+    came: int | None
+    consumed: int | None
+
+
+@dataclass(frozen=True)
+class ListenerReport:
+    """What the group's members report: `failures` of the last hour by all of them (null: one did not say), and the most
+    messages that one call of a listener is given."""
+
+    failures: int | None = None
+    batch_size: int | None = None
+
+
+def sent_back_part(topic: str, minute: RetryMinute, listener: ListenerReport, is_open: bool) -> RepeatPart | None:
+    """None where nothing came; `is_open`: messages came shortly before, so that an unknown minute may have had some."""
+    if not minute.came and not (minute.came is None and is_open):
+        return None
+    cause, confidence, found = _cause(listener)
+    low = None
+    if minute.came is not None:
+        # Those that the group has not consumed yet are still to come.
+        low = min(minute.came, minute.consumed or 0)
+    return RepeatPart(
+        cause=cause,
+        confidence=confidence,
+        after_us=minute.start_us,
+        at_us=minute.start_us + MINUTE_US,
+        topic=topic,
+        broker=None,
+        queue_id=None,
+        low=low,
+        high=minute.came,
+        unknown=RepeatUnknown.MINUTE_UNKNOWN if minute.came is None else None,
+        evidence=found,
+    )
+
+
+def _cause(listener: ListenerReport) -> tuple[RepeatCause, Confidence, Sequence[Entry]]:
+    failed = bool(listener.failures)
+    found = [evidence(RepeatEvidence.SENT_BACK)]
+    if failed:
+        found.append(evidence(RepeatEvidence.FAILURES_REPORTED, failures=listener.failures))
+    if listener.batch_size is not None and listener.batch_size > 1:
+        found.append(evidence(RepeatEvidence.BATCH_SIZE, size=listener.batch_size))
+        return RepeatCause.BATCH_RECONSUME, Confidence.LIKELY if failed else Confidence.POSSIBLE, found
+    return RepeatCause.WRONG_ACK, Confidence.PROVEN if failed else Confidence.LIKELY, found

@@ -1,0 +1,128 @@
+"""The repeats of a run: what its offsets, rebalances and windows show, written as events.
+
+Offsets first: whether a rebalance explains a repeat depends on whether its offset was set back. In an ordinary run,
+where nothing came again, three queries find that out.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+
+from consumers.lake.store import Lake
+from consumers.models import Client, ConsumerGroup, GroupWindow, Rebalance, RepeatEvent
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.repeat_rows import FoundSpan, write_repeats
+from consumers.pipeline.slices import MINUTE, floor, microseconds, moment
+from consumers.rocketmq.names import RETRY_PREFIX
+from consumers.vocabulary.repeats import RepeatSource
+from consumers.vocabulary.states import BROADCASTING
+
+from .fallen import ListenerReport, RetryMinute, sent_back_part
+from .moved import moved_parts
+from .set_back import fallen_parts, reset_parts
+
+INSTANT = timedelta(microseconds=1)
+BATCH_SETTING = "consumeMessageBatchMaxSize"
+
+
+def find_repeats(
+    lake: Lake,
+    clusters: Sequence[str],
+    since: datetime,
+    until: datetime,
+    falls: pa.Table | None,
+    rebalanced: pa.Table | None,
+    durations: Durations,
+) -> int:
+    """How many events the range has. `falls`: of kernel/falls.py; `rebalanced`: spans of groups whose rebalances were
+    found, of rebalances/tables.py, written before."""
+    merge, longest = durations.repeat_merge_seconds, durations.repeat_longest_seconds
+    offsets = _offset_spans(lake, clusters, since, until, falls, durations)
+    count = write_repeats(RepeatSource.OFFSETS, offsets, merge, longest, until)
+    if rebalanced is not None:
+        moved = _rebalance_spans(rebalanced, until, durations)
+        count += write_repeats(RepeatSource.REBALANCES, moved, merge, longest, until)
+    retried = _retry_spans(clusters, since, until, durations)
+    return count + write_repeats(RepeatSource.RETRIES, retried, durations.repeat_retry_merge_seconds, longest, until)
+
+
+def _offset_spans(
+    lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, falls: pa.Table | None, durations: Durations
+) -> Iterator[FoundSpan]:
+    after = since - timedelta(seconds=durations.repeat_again_seconds) - INSTANT
+    fell = fallen_parts(falls, lake, until, durations) if falls is not None and falls.num_rows else {}
+    resets = reset_parts(clusters, after, until)
+    for group in {*fell, *resets, *_with_events(RepeatSource.OFFSETS, clusters, after, until)}:
+        yield FoundSpan(group, after, until, [*fell.get(group, ()), *resets.get(group, ())])
+
+
+def _rebalance_spans(rebalanced: pa.Table, until: datetime, durations: Durations) -> Iterator[FoundSpan]:
+    spans = {(one["cluster"], one["group"]): moment(one["anchor_us"]) for one in rebalanced.to_pylist()}
+    if not spans:
+        return
+    clusters = {cluster for cluster, _ in spans}
+    rows = ConsumerGroup.objects.filter(cluster__name__in=clusters, name__in={name for _, name in spans})
+    places = rows.values_list("pk", "cluster__name", "name")
+    anchors = {pk: spans[cluster, name] for pk, cluster, name in places if (cluster, name) in spans}
+    if not anchors:
+        return
+    rebalances = Rebalance.objects.filter(
+        group__in=anchors, started_before__gt=min(anchors.values()), started_before__lt=until
+    ).prefetch_related("topics")
+    # Members of a broadcasting group share nothing out, and keep offsets of their own.
+    rebalances = rebalances.exclude(group__message_model=BROADCASTING)
+    mine = [row for row in rebalances if row.started_before > anchors[row.group_id]]
+    found = moved_parts(mine, until, durations)
+    stored = _with_events(RepeatSource.REBALANCES, clusters, min(anchors.values()), until)
+    for group in {*found, *(pk for pk in stored if pk in anchors)}:
+        yield FoundSpan(group, anchors[group], until, found.get(group, []))
+
+
+def _retry_spans(
+    clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
+) -> Iterator[FoundSpan]:
+    """A part of a minute is dated at the minute's end, which may be later than that of the run."""
+    start = floor(since, MINUTE)
+    end = floor(until - INSTANT, MINUTE) + MINUTE + INSTANT
+    lately = start - timedelta(seconds=durations.repeat_retry_merge_seconds)
+    going_on = _with_events(RepeatSource.RETRIES, clusters, lately, end)
+    windows = GroupWindow.objects.filter(step_seconds=60, start__gte=start, start__lt=until)
+    windows = windows.filter(group__cluster__name__in=clusters)
+    came = windows.filter(into_retry__gt=0)
+    unknown = windows.filter(into_retry=None, group__in=going_on)
+    minutes: dict[int, list[RetryMinute]] = {}
+    for chosen in (came, unknown) if going_on else (came,):
+        for group, at, into, out in chosen.values_list("group_id", "start", "into_retry", "out_of_retry"):
+            minutes.setdefault(group, []).append(RetryMinute(microseconds(at), into, out))
+    groups = {*minutes, *going_on}
+    names = dict(ConsumerGroup.objects.filter(pk__in=groups).values_list("pk", "name")) if groups else {}
+    reports = _listener_reports(minutes)
+    for group in groups & names.keys():
+        topic, report = f"{RETRY_PREFIX}{names[group]}", reports.get(group, ListenerReport())
+        parts = (sent_back_part(topic, one, report, group in going_on) for one in minutes.get(group, ()))
+        yield FoundSpan(group, start, end, [part for part in parts if part is not None])
+
+
+def _with_events(source: RepeatSource, clusters: Collection[str], after: datetime, until: datetime) -> set[int]:
+    rows = RepeatEvent.objects.filter(source=source, last_at__gt=after, started_at__lt=until)
+    return set(rows.filter(group__cluster__name__in=clusters).values_list("group_id", flat=True))
+
+
+def _listener_reports(groups: Collection[int]) -> dict[int, ListenerReport]:
+    """What the members that are there report of their listeners."""
+    failures: dict[int, list[int]] = {}
+    sizes: dict[int, list[int]] = {}
+    rows = Client.objects.filter(group__in=list(groups), gone_by=None) if groups else Client.objects.none()
+    for group, status, settings in rows.values_list("group_id", "consume_status", "settings"):
+        of_topics = [one.get("consume_failed_messages") for one in (status or {}).values()]
+        failures.setdefault(group, []).extend(one for one in of_topics if one is not None)
+        size = str((settings or {}).get(BATCH_SETTING, ""))
+        if size.isdigit():
+            sizes.setdefault(group, []).append(int(size))
+    return {
+        group: ListenerReport(
+            sum(failures[group]) if failures.get(group) else None, max(sizes.get(group, ()), default=None)
+        )
+        for group in {*failures, *sizes}
+    }

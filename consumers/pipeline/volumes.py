@@ -1,0 +1,298 @@
+"""What of a group was retried in the last hour, and died in the last day: sums of its windows, the widest that fit."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from django.db.models import Count, Max, Min, Q, Sum
+
+from consumers.lake.schemas import TEXT
+from consumers.models import GroupBroker, GroupWindow, Reading
+from consumers.vocabulary.reasons import VolumeReason
+
+from .slices import MINUTE, TEN_MINUTES, floor, microseconds
+
+# The volumes of a window. Why one of them is not known: consumers/vocabulary/reasons.py.
+
+VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
+
+
+MEASURED = ("lag_messages", "time_lag_seconds", "consume_rate", "produce_rate", "readings", "unknown_reason")
+FIELDS = (*MEASURED, *VOLUMES, "volumes_unknown")
+
+
+def joined_windows(
+    parts: Iterable[Mapping[str, Any]], narrow_seconds: int, wide_seconds: int, reach: timedelta
+) -> Iterator[dict[str, Any]]:
+    """group_id, start and FIELDS of each wide window that has a part. `parts`: the same, by start."""
+    narrow, wide = timedelta(seconds=narrow_seconds), timedelta(seconds=wide_seconds)
+    together: dict[tuple[int, datetime], list[Mapping[str, Any]]] = {}
+    for part in parts:
+        together.setdefault((part["group_id"], floor(part["start"], wide)), []).append(part)
+    for (group, start), of_window in together.items():
+        volumes = whole_volumes(of_window, narrow, start, start + wide, reach)
+        yield {"group_id": group, "start": start} | _measured(of_window) | volumes
+
+
+def _measured(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Lag and time lag of the last one; a rate only where every part has one."""
+    last = parts[-1]
+    return {
+        "lag_messages": last["lag_messages"],
+        "time_lag_seconds": last["time_lag_seconds"],
+        "unknown_reason": last["unknown_reason"],
+        "readings": sum(part["readings"] for part in parts),
+        "consume_rate": _mean([part["consume_rate"] for part in parts]),
+        "produce_rate": _mean([part["produce_rate"] for part in parts]),
+    }
+
+
+def _mean(rates: Sequence[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) / len(known) if len(known) == len(rates) else None
+
+
+def whole_volumes(
+    parts: Sequence[Mapping[str, Any]], step: timedelta, start: datetime, end: datetime, reach: timedelta
+) -> dict[str, Any]:
+    """Each of VOLUMES over [start, end), and volumes_unknown with the reason of each null.
+
+    `parts`: windows of `step` in order, with start, VOLUMES and volumes_unknown. Null while one of them is, or is not
+    there; but where readings are rarer than windows the next one counts from before it, as long as that is in `reach`.
+    """
+    edges = [start, *(edge for part in parts for edge in (part["start"], part["start"] + step)), end]
+    is_whole = all(later - earlier < reach for earlier, later in zip(edges[::2], edges[1::2], strict=True))
+    values: dict[str, Any] = {}
+    unknown: dict[str, str] = {}
+    for name in VOLUMES:
+        untold = [part["volumes_unknown"].get(name, VolumeReason.NOT_RECORDED) for part in parts if part[name] is None]
+        if untold or not is_whole:
+            values[name], unknown[name] = None, (untold or [VolumeReason.PART_MISSING])[0]
+        else:
+            values[name] = sum(part[name] for part in parts)
+    return values | {"volumes_unknown": unknown}
+
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+WIDEST_FIRST = (HOUR, TEN_MINUTES, MINUTE)
+# SQLite takes no more than some thousand parameters in one statement.
+NAMED_AT_ONCE = 500
+
+Tile = tuple[timedelta, datetime, datetime]
+# A code, or an object of a code and what it needs.
+Unknown = str | dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recent:
+    """`retry_share`: redeliveries per message consumed. `unknown`: the reason of each that is null.
+
+    What is known of them all the same: `dlq_day_messages_at_least`, and `retry_share_known`, over a part of the hour;
+    `…_since` is when that part begins, null where it begins with the hour or the day.
+    """
+
+    retry_share: float | None
+    dlq_day_messages: int | None
+    unknown: Mapping[str, Unknown] = field(default_factory=dict)
+    dlq_day_messages_at_least: int | None = None
+    dlq_day_since: datetime | None = None
+    retry_share_known: float | None = None
+    retry_share_since: datetime | None = None
+
+
+NOTHING_KNOWN = Recent(None, None, dict.fromkeys(("retry_share", "dlq_day_messages"), VolumeReason.NO_WINDOW))
+
+
+def recent_volumes(until: datetime, reach: timedelta) -> dict[int, Recent]:
+    """Of all clusters, by group id, of the whole minutes before `until`; groups without a window in that day are left
+    out.
+
+    `reach`: how long before a window its last reading may lie. Two queries, each of some thirty rows a group; two more,
+    of the minutes of the last hour, where a long window of a group is not known: what is known of it counts.
+    """
+    end = floor(until, MINUTE)
+    hour_ago, day_ago = end - HOUR, end - DAY
+    minutes = (MINUTE, hour_ago, end)
+    share, dead = (("into_retry", "consumed"), ("into_dlq",))
+    hour = _sums(list(tiles(hour_ago, end)), share, reach)
+    hour |= _sums([minutes], share, reach, _partly_known(hour))
+    day = _sums(list(tiles(day_ago, end)), dead, reach)
+    day |= _sums([*tiles(day_ago, hour_ago), minutes], dead, reach, _partly_known(day))
+    return {group: _recent(hour.get(group), sums) for group, sums in day.items()}
+
+
+def _partly_known(sums: "Mapping[int, _Sums]") -> set[int]:
+    return {group for group, one in sums.items() if one.partly}
+
+
+def _recent(hour: "_Sums | None", day: "_Sums") -> Recent:
+    share, dead = None, None
+    unknown: dict[str, Unknown] = {}
+    if hour is None:
+        unknown["retry_share"] = VolumeReason.NO_WINDOW
+    elif hour.partly:
+        unknown["retry_share"] = hour.partly | {"at_least": hour.known}
+    elif hour.known["consumed"]:
+        share = hour.known["into_retry"] / hour.known["consumed"]
+    else:
+        unknown["retry_share"] = VolumeReason.NOTHING_CONSUMED
+    if day.partly:
+        unknown["dlq_day_messages"] = day.partly | {"at_least": day.known}
+    else:
+        dead = day.known["into_dlq"]
+    is_part = hour is not None and bool(hour.known["consumed"]) and hour.partly is not None
+    return Recent(
+        share,
+        dead,
+        unknown,
+        dlq_day_messages_at_least=day.known["into_dlq"] if day.has_known else None,
+        dlq_day_since=day.since,
+        retry_share_known=hour.known["into_retry"] / hour.known["consumed"] if hour and is_part else None,
+        retry_share_since=hour.since if hour and is_part else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What is known of each number; `partly` says of how much of the time that is, null where of all of it. `since`:
+    when the first window begins that is known, where something before it is not."""
+
+    known: dict[str, int]
+    partly: dict[str, Any] | None
+    since: datetime | None
+    has_known: bool
+
+
+def _sums(
+    covered: Sequence[Tile],
+    names: Sequence[str],
+    reach: timedelta,
+    only: Collection[int] | None = None,
+) -> dict[int, _Sums]:
+    """By group id; of the groups in `only`, where that is given."""
+    if only is not None and not only:
+        return {}
+    found = GroupWindow.objects.all()
+    if only is not None and len(only) <= NAMED_AT_ONCE:
+        found = found.filter(group__in=only)
+    chosen = Q(pk__in=[])
+    for step, first, last in covered:
+        chosen |= Q(step_seconds=step.total_seconds(), start__gte=first, start__lt=last)
+    is_known = Q(**{f"{name}__isnull": False for name in names})
+    rows: Any = (
+        found.filter(chosen)
+        .order_by()
+        .values("group")
+        .annotate(
+            windows=Count("pk"),
+            whole=Count("pk", filter=is_known),
+            seconds=Sum("step_seconds", filter=is_known),
+            first=Min("start"),
+            first_known=Min("start", filter=is_known),
+            last=Max("start"),
+            **{f"sum_{name}": Sum(name) for name in names},
+        )
+    )
+    return {
+        row["group"]: _summed(row, names, covered, reach)
+        for row in rows.iterator()
+        if only is None or row["group"] in only
+    }
+
+
+def _summed(row: dict[str, Any], names: Sequence[str], covered: Sequence[Tile], reach: timedelta) -> _Sums:
+    partly = _partly(row, covered, reach)
+    begins_late = partly is not None and row["whole"] and row["first_known"] > covered[0][1]
+    return _Sums(
+        {name: row[f"sum_{name}"] or 0 for name in names},
+        partly,
+        row["first_known"] if begins_late else None,
+        bool(row["whole"]),
+    )
+
+
+def _partly(row: dict[str, Any], covered: Sequence[Tile], reach: timedelta) -> dict[str, Any] | None:
+    """Where readings are rarer than minutes a minute without one is no hole: the next one counts from before it, or is
+    not known."""
+    start, end = covered[0][1], covered[-1][2]
+    last_end = next(row["last"] + step for step, first, last in covered if first <= row["last"] < last)
+    if reach > MINUTE:
+        is_whole = row["first"] - start < reach and end - last_end < reach
+    else:
+        is_whole = row["seconds"] == (end - start).total_seconds()
+    if is_whole and row["whole"] == row["windows"]:
+        return None
+    if not row["whole"]:
+        return {"code": VolumeReason.NO_KNOWN_WINDOW}
+    if row["seconds"] == (end - row["first_known"]).total_seconds():
+        since = f"{row['first_known'].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return {"code": VolumeReason.KNOWN_SINCE, "since": since}
+    minutes = {"minutes": round(row["seconds"] / 60), "of": round((end - start) / MINUTE)}
+    return {"code": VolumeReason.KNOWN_OF_MINUTES, **minutes}
+
+
+def tiles(start: datetime, end: datetime, steps: Sequence[timedelta] = WIDEST_FIRST) -> Iterator[Tile]:
+    """Step and stretch of the windows that make up [start, end), whole minutes, each moment once, in order."""
+    if start >= end:
+        return
+    step, narrower = steps[0], steps[1:]
+    first, last = floor(start + step - timedelta(microseconds=1), step), floor(end, step)
+    if first >= last:
+        yield from tiles(start, end, narrower)
+        return
+    yield from tiles(start, first, narrower)
+    yield step, first, last
+    yield from tiles(last, end, narrower)
+
+
+APPEARED = pa.schema(
+    [("cluster", TEXT), ("topic", TEXT), ("broker", TEXT), ("appeared_us", pa.list_(pa.int64()))],
+)
+TOPICS = pa.schema([("cluster", TEXT), ("group", TEXT), ("has_retry", pa.bool_()), ("has_dead", pa.bool_())])
+
+
+def appeared_topics(clusters: Sequence[str], since: datetime, until: datetime, reach: timedelta) -> pa.Table:
+    """When a broker that had been read within `reach` before was seen to have a topic that it had not had then."""
+    rows = Reading.objects.filter(cluster__name__in=clusters, taken_at__gte=since - reach, taken_at__lt=until)
+    found: dict[tuple[str, str, str], list[int]] = {}
+    read_at: dict[tuple[str, str], datetime] = {}
+    for cluster, at, brokers in rows.order_by("taken_at").values_list("cluster__name", "taken_at", "brokers"):
+        for one in brokers:
+            # A slave may lack what its master has.
+            if not one["read"] or one.get("read_from"):
+                continue
+            before = read_at.get((cluster, one["name"]))
+            read_at[cluster, one["name"]] = at
+            if before is not None and at - before <= reach and at >= since:
+                for topic in one.get("topics_appeared", ()):
+                    found.setdefault((cluster, topic, one["name"]), []).append(microseconds(at))
+    return pa.Table.from_pylist(
+        [dict(zip(APPEARED.names, (*key, times), strict=True)) for key, times in found.items()], APPEARED
+    )
+
+
+def group_topics(clusters: Sequence[str]) -> pa.Table:
+    """Whether a group has a retry and a dead-letter topic: yes where a broker says so, no where all were asked."""
+    rows: list[dict[str, object]] = []
+    for cluster in clusters:
+        newest = Reading.objects.filter(cluster__name=cluster).exclude(brokers=[]).first()
+        names = [one["name"] for one in newest.brokers] if newest else []
+        counted = GroupBroker.objects.filter(group__cluster__name=cluster).values("group__name")
+        counted = counted.annotate(
+            asked=Count("pk", filter=Q(broker__in=names)),
+            retry=Count("pk", filter=~Q(retry_permissions={})),
+            dead=Count("pk", filter=Q(dlq_permission__isnull=False)),
+        )
+        for one in counted:
+            is_whole = bool(names) and one["asked"] == len(names)
+            rows.append(
+                {
+                    "cluster": cluster,
+                    "group": one["group__name"],
+                    "has_retry": True if one["retry"] else (False if is_whole else None),
+                    "has_dead": True if one["dead"] else (False if is_whole else None),
+                }
+            )
+    return pa.Table.from_pylist(rows, TOPICS)

@@ -1,1 +1,0 @@
-"""Members, what they own and subscribe to, as intervals."""

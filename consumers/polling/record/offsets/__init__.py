@@ -1,1 +1,0 @@
-"""Snapshots of queues, totals of groups, moves and losses."""

@@ -1,1 +1,0 @@
-"""Columns, keys and statements that write many rows at once."""

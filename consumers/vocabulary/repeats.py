@@ -1,0 +1,131 @@
+"""Why messages were consumed again: causes, what each is found in, confidence, evidence, and reasons of null bounds.
+
+To add a cause: its code here with its RepeatCauseSpec, its words in words/repeats.py, and a rule in pipeline/repeats/.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RepeatCause(StrEnum):
+    CONSUMER_CRASH = "consumer_crash"
+    SHUTDOWN_DID_NOT_WAIT = "shutdown_did_not_wait"
+    FINISHED_OUT_OF_ORDER = "finished_out_of_order"
+    LOCAL_RETRY_RESTART = "local_retry_restart"
+    STALE_OFFSET = "stale_offset"
+    TWO_OWNERS = "two_owners"
+    DUPLICATE_CLIENT_ID = "duplicate_client_id"
+    RESET = "reset"
+    RESET_ELSEWHERE = "reset_elsewhere"
+    BROKER_CRASH = "broker_crash"
+    SLAVE_FAILOVER = "slave_failover"
+    OFFSET_FILE_LOST = "offset_file_lost"
+    OFFSET_FILE_CHANGED = "offset_file_changed"
+    WRONG_ACK = "wrong_ack"
+    BATCH_RECONSUME = "batch_reconsume"
+    CONSUME_TIMEOUT = "consume_timeout"
+    BROADCAST_CRASH = "broadcast_crash"
+    POP_REVIVE = "pop_revive"
+    SENT_TWICE = "sent_twice"
+    UNKNOWN = "unknown"
+
+
+class Confidence(StrEnum):
+    """Strongest first."""
+
+    PROVEN = "proven"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+class RepeatSource(StrEnum):
+    """Where events of a cause are found. A source finds its events again in each run that reads its time again."""
+
+    REBALANCES = "rebalances"
+    OFFSETS = "offsets"
+    RETRIES = "retries"
+    CLIENT_LOGS = "client_logs"
+    SINGLE_MESSAGES = "single_messages"
+
+
+# What stored history can decide. Events of the other sources exist only where somebody supplies that evidence.
+STORED_SOURCES = (RepeatSource.REBALANCES, RepeatSource.OFFSETS, RepeatSource.RETRIES)
+
+
+@dataclass(frozen=True)
+class RepeatCauseSpec:
+    """`is_repeat` False: no repeated consumption, though it looks like one to the application."""
+
+    cause: RepeatCause
+    source: RepeatSource
+    is_repeat: bool = True
+
+    @property
+    def is_stored(self) -> bool:
+        return self.source in STORED_SOURCES
+
+
+_SPECS = (
+    RepeatCauseSpec(RepeatCause.CONSUMER_CRASH, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.SHUTDOWN_DID_NOT_WAIT, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.FINISHED_OUT_OF_ORDER, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.LOCAL_RETRY_RESTART, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.STALE_OFFSET, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.TWO_OWNERS, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.DUPLICATE_CLIENT_ID, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.RESET, RepeatSource.OFFSETS),
+    RepeatCauseSpec(RepeatCause.RESET_ELSEWHERE, RepeatSource.OFFSETS),
+    RepeatCauseSpec(RepeatCause.BROKER_CRASH, RepeatSource.OFFSETS),
+    RepeatCauseSpec(RepeatCause.SLAVE_FAILOVER, RepeatSource.OFFSETS),
+    RepeatCauseSpec(RepeatCause.OFFSET_FILE_LOST, RepeatSource.OFFSETS),
+    RepeatCauseSpec(RepeatCause.OFFSET_FILE_CHANGED, RepeatSource.OFFSETS),
+    RepeatCauseSpec(RepeatCause.WRONG_ACK, RepeatSource.RETRIES),
+    RepeatCauseSpec(RepeatCause.BATCH_RECONSUME, RepeatSource.RETRIES),
+    RepeatCauseSpec(RepeatCause.CONSUME_TIMEOUT, RepeatSource.CLIENT_LOGS),
+    RepeatCauseSpec(RepeatCause.BROADCAST_CRASH, RepeatSource.CLIENT_LOGS),
+    RepeatCauseSpec(RepeatCause.POP_REVIVE, RepeatSource.CLIENT_LOGS),
+    RepeatCauseSpec(RepeatCause.SENT_TWICE, RepeatSource.SINGLE_MESSAGES, is_repeat=False),
+    RepeatCauseSpec(RepeatCause.UNKNOWN, RepeatSource.OFFSETS),
+)
+REPEAT_CAUSES = {spec.cause: spec for spec in _SPECS}
+
+
+class RepeatEvidence(StrEnum):
+    """What supports a cause. The parameters of each are those that its words name."""
+
+    # A queue that went from one owner to another: client_id.
+    OWNER_LEFT = "owner_left"
+    OWNER_SILENT = "owner_silent"
+    OWNER_STAYED = "owner_stayed"
+    OWNER_UNKNOWN = "owner_unknown"
+    OWNER_RECONNECTED = "owner_reconnected"
+    START_BEHIND_MEMORY = "start_behind_memory"
+    NO_GAP_SEEN = "no_gap_seen"
+    ALL_RESTARTED = "all_restarted"
+    TWO_OWNERS_SEEN = "two_owners_seen"
+    SHARED_CLIENT_ID = "shared_client_id"
+    HELD_OUT_OF_ORDER = "held_out_of_order"
+    HEAD_HELD = "head_held"
+    # An offset that went back.
+    OFFSET_FELL = "offset_fell"
+    RESET_WRITTEN = "reset_written"
+    BROKER_UNREAD = "broker_unread"
+    READ_FROM_SLAVE = "read_from_slave"
+    OFFSET_WAS_LOST = "offset_was_lost"
+    FILE_MODIFIED = "file_modified"
+    NO_MEMBER = "no_member"
+    SEVERAL_QUEUES = "several_queues"
+    MEMBERS_UNKNOWN = "members_unknown"
+    # Messages that were sent back.
+    SENT_BACK = "sent_back"
+    FAILURES_REPORTED = "failures_reported"
+    BATCH_SIZE = "batch_size"
+
+
+class RepeatUnknown(StrEnum):
+    """Why a bound, or the beginning, is null."""
+
+    OWNER_NOT_SAMPLED = "owner_not_sampled"
+    OVERLAP_NOT_COUNTED = "overlap_not_counted"
+    MINUTE_UNKNOWN = "minute_unknown"
+    NOT_READ_BEFORE = "not_read_before"

@@ -1,0 +1,194 @@
+"""Silences: the list, and the form of a new one."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from consumers.alerts.edits import remove_note, save_note
+from consumers.alerts.notes import NOTE_FIELDS
+from consumers.alerts.queries.rows import SilenceStatus
+from consumers.alerts.queries.settings import groups_named, note_list, silence_list
+from consumers.alerts.silences import SILENCE_FIELDS, end, make
+from consumers.models import AlertRule, GroupNote, Silence
+from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
+from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
+
+from .alert_forms import AlertForm, act, alert_context, done, form_page, sent
+
+LENGTHS = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1)}
+
+AT = "at"
+
+CHOICES: list[tuple[str, str | Promise]] = [
+    ("1h", gettext_lazy("1 hour")),
+    ("4h", gettext_lazy("4 hours")),
+    ("1d", gettext_lazy("1 day")),
+    (AT, gettext_lazy("until a time")),
+]
+
+
+class SilenceForm(AlertForm):
+    """The form that silences incidents: what it selects, and an end that is chosen as a length or entered as a time."""
+
+    def __init__(
+        self, now: datetime, data: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(SILENCE_FIELDS, data, stored)
+        self.now = now
+        self.fields["length"] = forms.CharField(required=False)
+
+    @property
+    def length(self) -> str:
+        return self.value("length") or (AT if self.value("ends_at") else "1h")
+
+    def clean(self) -> dict[str, Any]:
+        """The end, of the start and the length."""
+        fields: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.length in LENGTHS:
+            self.errors.pop("ends_at", None)
+            fields["ends_at"] = (fields.get("starts_at") or self.now) + LENGTHS[self.length]
+        elif self.length != AT:
+            self.add_error("length", _("Choose for how long."))
+        elif fields.get("ends_at") is None and "ends_at" not in self.errors:
+            self.add_error("ends_at", _("Not a time: write 2026-03-14 06:00, in UTC."))
+        return fields
+
+    def entered(self) -> dict[str, Any]:
+        entered = {name: value for name, value in self.cleaned_data.items() if name != "length"}
+        return entered | {"starts_at": entered["starts_at"] or self.now}
+
+
+# Silences: which hold, which will, which are over; one is made and ended here.
+ROWS = 50
+
+
+@form_page
+def silences(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
+    if request.method != "POST":
+        return _shown(request, SilenceForm(now, None, request.GET.dict()), {})
+    form = SilenceForm(now, request.POST)
+
+    def keep(fields: Mapping[str, Any]) -> str:
+        make(fields, request.user, now)
+        return reverse("silences")
+
+    return sent(form, keep, partial(_shown, request, form))
+
+
+@act
+def silence_end(request: HttpRequest, silence: int) -> HttpResponse:
+    row = row_or_404(Silence, silence, _("There is no such silence."))
+
+    def end_it() -> str:
+        end(row, request.user, timezone.now())
+        return reverse("silences")
+
+    return done(end_it, partial(_shown, request, SilenceForm(timezone.now())))
+
+
+def _shown(request: HttpRequest, form: SilenceForm, errors: Mapping[str, str], status: int = 200) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    active, active_count = silence_list(frame.now, status=SilenceStatus.ACTIVE, page_size=ROWS)
+    coming, coming_count = silence_list(frame.now, status=SilenceStatus.COMING, page_size=ROWS)
+    past, paging = listed(
+        frame, ROWS, lambda number: silence_list(frame.now, status=SilenceStatus.PAST, page=number, page_size=ROWS)
+    )
+    shown: dict[str, Any] = {
+        "kinds": [
+            (_("Active"), active, active_count, True),
+            (_("Scheduled"), coming, coming_count, True),
+            (_("Past"), past, paging["count_of_all"], False),
+        ],
+        "form_lines": form.lines(errors),
+        "length": form.length,
+        "errors": errors,
+        "problems": problems(errors),
+        "lengths": CHOICES,
+        "rules": [
+            ("", _("all rules"), not form.value("rule")),
+            *((pk, name, str(pk) == form.value("rule")) for pk, name in AlertRule.objects.values_list("pk", "name")),
+        ],
+        **paging,
+    }
+    return render(request, "notifications/silences.html", alert_context(frame, **shown), status=status)
+
+
+# Notes about groups: who owns them, where their runbook is, what to know, and labels that select them.
+
+
+@page
+def alert_notes(request: HttpRequest) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    rows, paging = listed(frame, ROWS, lambda number: note_list(page=number, page_size=ROWS))
+    shown: dict[str, Any] = {
+        "lines": [(row, frame.to("alert_note", str(row.id))) for row in rows],
+        "add_href": frame.to("alert_note_add"),
+        **paging,
+    }
+    return render(request, "alerts/alert_notes.html", alert_context(frame, **shown))
+
+
+@form_page
+def alert_note_add(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _shown_note(request, None, AlertForm(NOTE_FIELDS, None, {"position": 0} | request.GET.dict()), {})
+    return _sent(request, None)
+
+
+@form_page
+def alert_note(request: HttpRequest, note: int) -> HttpResponse:
+    row = note_or_404(note)
+    if request.method != "POST":
+        stored = {field.name: getattr(row, field.name) for field in NOTE_FIELDS}
+        return _shown_note(request, row, AlertForm(NOTE_FIELDS, None, stored), {})
+    return _sent(request, row)
+
+
+@act
+def alert_note_remove(request: HttpRequest, note: int) -> HttpResponse:
+    with transaction.atomic():
+        remove_note(held(note_or_404(note)), request.user, timezone.now())
+    return HttpResponseRedirect(reverse("alert_notes"))
+
+
+def note_or_404(note_id: int) -> GroupNote:
+    return row_or_404(GroupNote, note_id, _("There is no such note."))
+
+
+def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
+    form = AlertForm(NOTE_FIELDS, request.POST)
+
+    @transaction.atomic
+    def keep(fields: Mapping[str, Any]) -> str:
+        save_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+        return reverse("alert_notes")
+
+    return sent(form, keep, partial(_shown_note, request, row, form))
+
+
+def _shown_note(
+    request: HttpRequest, row: GroupNote | None, form: AlertForm, errors: Mapping[str, str], status: int = 200
+) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    cluster, group_pattern = (str(form.value(name)).strip() for name in ("cluster", "group_pattern"))
+    shown = {
+        "note": row,
+        "version": version_shown(row, form.data, errors),
+        "lines": form.lines(errors),
+        "errors": errors,
+        "problems": problems(errors),
+        "groups": groups_named(cluster, group_pattern) if group_pattern else None,
+    }
+    return render(request, "alerts/alert_note.html", alert_context(frame, **shown), status=status)

@@ -1,0 +1,182 @@
+"""The list of groups, and its filters."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.groups.listing import ORDERINGS, group_list, kind_counts, state_counts
+from consumers.groups.rows import GroupFilters, GroupRow, ListKind
+from consumers.models import State
+from consumers.queries.history import sparklines
+from dashboard.pages.common.frame import Choice, Frame, context, frame_of, refreshing
+from dashboard.pages.site.problems import UnknownFilter
+from dashboard.wording.codes import LISTS
+from dashboard.wording.numbers import FIELDS, count
+
+# What a reader asks of the list of groups, all of it in the address.
+ONLINE = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True)
+class GroupsQuery:
+    search: str
+    state: str
+    online: str
+    kind: ListKind
+    ordering: str
+    page: int
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "GroupsQuery":
+        read = request.GET.get
+        query = cls(
+            search=read("search", "").strip(),
+            state=_one_of("state", read("state", ""), list(State)),
+            online=_one_of("online", read("online", ""), ONLINE),
+            kind=ListKind(_one_of("kind", read("kind", ""), ListKind) or ListKind.USER),
+            ordering=read("ordering", ""),
+            page=page_number(request),
+        )
+        _one_of("ordering", query.ordering.removeprefix("-"), ORDERINGS)
+        return query
+
+    def filters(self, cluster: str | None) -> GroupFilters:
+        return GroupFilters(
+            cluster=cluster,
+            search=self.search or None,
+            state=State(self.state) if self.state else None,
+            online=ONLINE.get(self.online),
+            kind=self.kind,
+            ordering=self.ordering or None,
+        )
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.search or self.state or self.online or self.kind != ListKind.USER)
+
+
+def _one_of(name: str, value: str, allowed: Iterable[str]) -> str:
+    words = list(allowed)
+    if value and value not in words:
+        raise UnknownFilter(name, value, words)
+    return value
+
+
+def page_number(request: HttpRequest, name: str = "page") -> int:
+    text = request.GET.get(name, "1")
+    # No database counts further.
+    if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
+        raise UnknownFilter(name, text, ["1", "2", "…"])
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column head: its link sorts by it, or the other way round where it already does."""
+
+    name: str
+    label: str
+    unit: str
+    href: str
+    sorted: str
+    is_number: bool
+
+
+def column(frame: Frame, ordering: str, name: str, label: str, unit: str, *, is_number: bool) -> Column:
+    """Numbers are sorted largest first at the first press, words from A, states worst first."""
+    if name not in ORDERINGS:
+        return Column(name, label, unit, "", "", is_number)
+    first, second = (f"-{name}", name) if is_number else (name, f"-{name}")
+    href = frame.here(ordering=second if ordering == first else first)
+    sorted_as = {name: "ascending", f"-{name}": "descending"}.get(ordering, "")
+    return Column(name, label, unit, href, sorted_as, is_number)
+
+
+def page_links(frame: Frame, page: int, pages: int, name: str = "page") -> dict[str, Choice | None]:
+    def to(number: int, label: str) -> Choice | None:
+        return Choice(label, frame.here(**{name: str(number)}), False) if 1 <= number <= pages else None
+
+    return {"previous": to(page - 1, "previous"), "next": to(page + 1, "next")}
+
+
+# Groups: every group with its state and numbers; searched, filtered, ordered and paged on the server.
+ROWS = 30
+
+# Columns that are a field; health, state, group, cluster and the line stand before them, the reading's age behind.
+NUMBERS = [
+    one.name
+    for one in sorted(fields(GroupRow), key=lambda one: one.metadata.get("column", 0))
+    if "column" in one.metadata
+]
+
+
+def groups_context(request: HttpRequest) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    query = GroupsQuery.of(request)
+    filters = query.filters(frame.cluster)
+    found = group_list(filters, now=frame.now, page=query.page, page_size=ROWS)
+    lines = sparklines({row.id: row.lag_messages for row in found.rows}, frame.range.since, frame.range.until)
+    return context(
+        frame,
+        query=query,
+        found=found,
+        rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
+        chips=_chips(frame, query, state_counts(filters, frame.now)),
+        kind_choices=_kind_choices(frame, query, kind_counts(filters, frame.now)),
+        online_choices=_online_choices(frame, query),
+        columns=_columns(frame, query.ordering),
+        many_clusters=_has_many_clusters(frame),
+        numbers=NUMBERS,
+        other_numbers=len(NUMBERS) - 1,
+        links=page_links(frame, found.page, found.pages),
+        first=(found.page - 1) * ROWS + 1,
+        last=(found.page - 1) * ROWS + len(found.rows),
+    )
+
+
+groups, groups_part = refreshing("groups/groups.html", "groups/groups_part.html", groups_context)
+
+
+def _chips(frame: Frame, query: GroupsQuery, counts: dict[State, int]) -> list[tuple[str, int, str, bool]]:
+    """For each state: word, how many, the address that shows only it (or all again), whether it is chosen."""
+    return [
+        (state, n, frame.here(state=None if query.state == state else state), query.state == state)
+        for state, n in counts.items()
+    ]
+
+
+def _kind_choices(frame: Frame, query: GroupsQuery, counts: dict[ListKind, int]) -> list[Choice]:
+    """The kind that is listed when none is named stands in no address."""
+    return [
+        Choice(
+            f"{LISTS[kind]} {count(n)}", frame.here(kind=None if kind == ListKind.USER else kind), query.kind == kind
+        )
+        for kind, n in counts.items()
+    ]
+
+
+def _online_choices(frame: Frame, query: GroupsQuery) -> list[Choice]:
+    labels = (("", _("online and offline")), ("yes", _("online")), ("no", _("offline")))
+    return [Choice(label, frame.here(online=value or None), query.online == value) for value, label in labels]
+
+
+def _has_many_clusters(frame: Frame) -> bool:
+    return frame.cluster is None and len(frame.clusters) > 1
+
+
+def _columns(frame: Frame, ordering: str) -> list[Column]:
+    words = [("health", _("Health")), ("state", _("State")), ("group", _("Group"))]
+    if _has_many_clusters(frame):
+        words.append(("cluster", _("Cluster")))
+    heads = [column(frame, ordering, name, label, "", is_number=False) for name, label in words]
+    heads += [
+        column(frame, ordering, name, str(FIELDS[name].label), str(FIELDS[name].unit), is_number=True)
+        for name in NUMBERS
+    ]
+    heads.insert(len(words) + 1, Column("line", _("Last %s") % frame.range.label, "", "", "", is_number=False))
+    heads.append(column(frame, ordering, "last_rebalance_at", _("Rebalanced"), "", is_number=True))
+    return [*heads, column(frame, ordering, "taken_at", _("Scraped"), "", is_number=True)]

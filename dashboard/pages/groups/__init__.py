@@ -1,1 +1,0 @@
-"""Groups and one group."""

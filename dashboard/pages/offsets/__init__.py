@@ -1,1 +1,0 @@
-"""Offset stores and lost offsets."""

@@ -1,0 +1,1 @@
+"""Repeats: messages that groups consumed again."""

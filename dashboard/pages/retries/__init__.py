@@ -1,1 +1,0 @@
-"""Retries and delay levels."""

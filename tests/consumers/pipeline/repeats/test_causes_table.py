@@ -1,0 +1,204 @@
+"""The truth table of causes: what is known of a repeat on the left, its cause, confidence and bounds on the right."""
+
+import pytest
+
+from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.pipeline.repeats.fallen import (
+    FallenQueue,
+    ListenerReport,
+    ResetWrite,
+    RetryMinute,
+    fallen_part,
+    sent_back_part,
+)
+from consumers.pipeline.repeats.moved import LastOwner, MovedQueue, OwnerFate, moved_part
+from consumers.vocabulary.repeats import REPEAT_CAUSES, Confidence, RepeatCause, RepeatSource, RepeatUnknown
+
+HELD_SECONDS = 30.0
+
+
+def moved(**fields):
+    """Queue 0 went from a, which reported 40 messages more in memory than the broker had, to b."""
+    values = {
+        "after_us": 0,
+        "at_us": 15 * MICROSECONDS,
+        "topic": "Orders",
+        "broker": "broker-a",
+        "queue_id": 0,
+        "low": 40,
+        "high": 120,
+        "from_offset": 900,
+        "until_offset": 1020,
+        "has_moved": True,
+        "doubly_owned_seconds_low": 0.0,
+        "doubly_owned_seconds_high": 0.0,
+        "owner": LastOwner("a", OwnerFate.LEFT),
+    }
+    return MovedQueue(**(values | fields))
+
+
+def owner(fate=OwnerFate.LEFT, **fields):
+    return LastOwner("a", fate, **fields)
+
+
+NO_GAP = {"low": 0, "high": 120}
+BOTH = {"doubly_owned_seconds_low": 0.0, "doubly_owned_seconds_high": 30.0}
+# It held 100 offsets, 20 of them unfinished, the first for a minute.
+STUCK = {"held_span": 100, "held_count": 20, "head_seconds": 60.0}
+
+MOVED = [
+    ("left without a final commit", moved(), "consumer_crash", "proven", 40, 120),
+    ("left while others joined", moved(has_other_causes=True), "consumer_crash", "likely", 40, 120),
+    ("was dropped in silence", moved(owner=owner(OwnerFate.SILENT)), "consumer_crash", "likely", 40, 120),
+    ("left, and no gap was seen", moved(**NO_GAP), "consumer_crash", "possible", 0, 120),
+    ("left in a rollout, no gap", moved(is_rollout=True, **NO_GAP), "shutdown_did_not_wait", "possible", 0, 120),
+    ("left in a rollout, a gap", moved(is_rollout=True), "consumer_crash", "proven", 40, 120),
+    ("left, a slow head in front", moved(owner=owner(**STUCK)), "finished_out_of_order", "likely", 40, 120),
+    ("the head was young", moved(owner=owner(**STUCK | {"head_seconds": 5.0})), "consumer_crash", "proven", 40, 120),
+    ("few were finished", moved(owner=owner(**STUCK | {"held_count": 90})), "consumer_crash", "proven", 40, 120),
+    ("in order, a slow head", moved(owner=owner(**STUCK, is_orderly=True)), "local_retry_restart", "likely", 40, 120),
+    ("stays, a gap", moved(owner=owner(OwnerFate.STAYED)), "stale_offset", "proven", 40, 120),
+    ("stays, no gap", moved(owner=owner(OwnerFate.STAYED), **NO_GAP), "stale_offset", "possible", 0, 120),
+    ("reconnected", moved(owner=owner(OwnerFate.RECONNECTED)), "stale_offset", "proven", 40, 120),
+    ("nobody knows who held it", moved(owner=None), "stale_offset", "possible", 40, 120),
+    ("two at once, for long", moved(**BOTH | {"doubly_owned_seconds_low": 15.0}), "two_owners", "proven", 40, None),
+    ("two at once, in one poll", moved(**BOTH), "two_owners", "likely", 40, None),
+    ("one id, two processes", moved(owner=owner(shares_id=True), **BOTH), "duplicate_client_id", "proven", 40, None),
+    ("bounds unknown", moved(low=None, high=None), "consumer_crash", "possible", None, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("repeat", "cause", "confidence", "low", "high"), [row[1:] for row in MOVED], ids=[row[0] for row in MOVED]
+)
+def test_a_moved_queue_has_the_cause_of_its_old_owners_fate(repeat, cause, confidence, low, high):
+    part = moved_part(repeat, HELD_SECONDS)
+
+    assert (part.cause, part.confidence, part.low, part.high) == (cause, confidence, low, high)
+    assert part.evidence
+
+
+@pytest.mark.parametrize(
+    ("why", "repeat"),
+    [
+        ("nothing came again", moved(low=0, high=0)),
+        ("nobody is known to have held it", moved(low=None, high=None, owner=None)),
+        ("its bounds are unknown, and it did not move", moved(low=None, high=None, has_moved=False)),
+        ("its offset was set back: that is another event", moved(was_set_back=True)),
+    ],
+)
+def test_a_moved_queue_is_no_repeat_where(why, repeat):
+    assert moved_part(repeat, HELD_SECONDS) is None
+
+
+@pytest.mark.parametrize(
+    ("repeat", "reason"),
+    [
+        (moved(low=None, high=None), RepeatUnknown.OWNER_NOT_SAMPLED),
+        (moved(**BOTH), RepeatUnknown.OVERLAP_NOT_COUNTED),
+        (moved(), None),
+    ],
+)
+def test_an_unknown_bound_has_its_reason(repeat, reason):
+    assert moved_part(repeat, HELD_SECONDS).unknown == reason
+
+
+def fallen(**fields):
+    """Queue 0 went from 1,000 to 700 between two readings; its broker has 1,000 messages."""
+    values = {
+        "before_us": 0,
+        "from_offset": 1000,
+        "at_us": 15 * MICROSECONDS,
+        "to_offset": 700,
+        "topic": "Orders",
+        "broker": "broker-a",
+        "queue_id": 0,
+        "broker_offset": 1000,
+        "members": 2,
+    }
+    return FallenQueue(**(values | fields))
+
+
+RESET = {"to_offset": 600, "reset": ResetWrite("r-1", before=1000, target=600)}
+UNREAD = {"to_offset": 600, "reset": ResetWrite("r-1", before=1000, target=600, is_confirmed=False)}
+GAP = {"gap": True}
+FALLEN = [
+    ("we reset it", fallen(**RESET), "reset", "proven", 400, 400),
+    ("we reset it, while its broker was away", fallen(**RESET, **GAP), "reset", "proven", 400, 400),
+    ("we wrote it, and nobody read it there", fallen(**UNREAD), "reset", "proven", 0, 400),
+    ("the broker had no offset between", fallen(was_lost=True), "offset_file_lost", "proven", 300, 300),
+    ("a slave answered", fallen(slave="broker-a:1"), "slave_failover", "likely", 0, 300),
+    ("its broker was away", fallen(**GAP), "broker_crash", "likely", 0, 300),
+    ("away, and its file was written", fallen(file_modified="t", **GAP), "offset_file_changed", "likely", 0, 300),
+    ("a file was written, its broker was there", fallen(file_modified="t"), "reset_elsewhere", "possible", 300, 300),
+    ("nobody was in the group", fallen(members=0), "reset_elsewhere", "likely", 300, 300),
+    ("several queues at once", fallen(fell_together=4), "reset_elsewhere", "likely", 300, 300),
+    ("one queue alone", fallen(), "reset_elsewhere", "possible", 300, 300),
+    ("nobody asked who is in the group", fallen(members=None), "unknown", "possible", 300, 300),
+]
+
+
+@pytest.mark.parametrize(
+    ("repeat", "cause", "confidence", "low", "high"), [row[1:] for row in FALLEN], ids=[row[0] for row in FALLEN]
+)
+def test_an_offset_that_went_back_has_the_cause_of_what_happened_around_it(repeat, cause, confidence, low, high):
+    part = fallen_part(repeat)
+
+    assert (part.cause, part.confidence, part.low, part.high) == (cause, confidence, low, high)
+
+
+@pytest.mark.parametrize("around", [GAP, {"slave": "broker-a:1"}], ids=["broker away", "slave"])
+def test_a_broker_that_lost_what_its_members_still_had_repeats_nothing(around):
+    assert fallen_part(fallen(is_kept=True, **around)) is None
+    assert fallen_part(fallen(is_kept=True)) is not None, "a member follows somebody's reset"
+
+
+def test_a_fall_that_a_rebalance_explains_is_the_rebalances_repeat():
+    assert fallen_part(fallen(is_move=True)) is None
+
+
+@pytest.mark.parametrize(
+    ("repeat", "high", "why"),
+    [
+        (fallen(held_until=1000, fastest=2.0, broker_offset=5000), 360, "30 more on either side"),
+        (fallen(held_until=1200, broker_offset=5000), 500, "its owner held 200 more"),
+        (fallen(held_until=1200, broker_offset=1100), 400, "there were only 100 more"),
+        (fallen(broker_offset=5000), 4300, "nobody knows what its owner held: all that there was"),
+        (fallen(held_until=1000, fastest=20.0, min_offset=650, broker_offset=1000), 350, "older ones are deleted"),
+    ],
+)
+def test_the_high_bound_of_a_fall_takes_the_safe_ends(repeat, high, why):
+    assert fallen_part(repeat).high == high, why
+
+
+@pytest.mark.parametrize(
+    ("listener", "cause", "confidence"),
+    [
+        (ListenerReport(failures=7, batch_size=1), "wrong_ack", "proven"),
+        (ListenerReport(failures=0, batch_size=1), "wrong_ack", "likely"),
+        (ListenerReport(), "wrong_ack", "likely"),
+        (ListenerReport(failures=7, batch_size=32), "batch_reconsume", "likely"),
+        (ListenerReport(failures=0, batch_size=32), "batch_reconsume", "possible"),
+    ],
+)
+def test_messages_sent_back_have_the_cause_that_the_members_report(listener, cause, confidence):
+    part = sent_back_part("%RETRY%billing", RetryMinute(0, came=12, consumed=9), listener, is_open=False)
+
+    assert (part.cause, part.confidence, part.low, part.high) == (cause, confidence, 9, 12)
+
+
+def test_an_unknown_minute_of_retries_is_never_zero():
+    minute = RetryMinute(0, came=None, consumed=None)
+
+    part = sent_back_part("%RETRY%billing", minute, ListenerReport(), is_open=True)
+
+    assert (part.low, part.high, part.unknown) == (None, None, RepeatUnknown.MINUTE_UNKNOWN)
+    assert sent_back_part("%RETRY%billing", minute, ListenerReport(), is_open=False) is None
+
+
+def test_every_cause_of_stored_history_has_a_row_in_this_table():
+    told = {row[2] for row in (*MOVED, *FALLEN)} | {RepeatCause.WRONG_ACK, RepeatCause.BATCH_RECONSUME}
+
+    assert told == {cause for cause, spec in REPEAT_CAUSES.items() if spec.is_stored}
+    assert {spec.source for spec in REPEAT_CAUSES.values()} == set(RepeatSource)
+    assert {row[3] for row in (*MOVED, *FALLEN)} == set(Confidence)

@@ -1,0 +1,260 @@
+"""Repeats from what a run finds to their rows."""
+
+from datetime import timedelta
+
+import pytest
+
+from consumers.lake.store import Lake
+from consumers.models import Client, Cluster, ConsumerGroup, GroupWindow, RepeatEvent
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.falls import offset_falls
+from consumers.pipeline.repeats.run import find_repeats
+from consumers.pipeline.slices import microseconds
+from tests.ownership_rows import it_held
+from tests.pipeline_rows import gathered, put, rows
+from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
+from tests.reset_rows import a_reset, a_reset_queue
+from tests.world import NOW, a_cluster, a_group, a_queue, a_reading, ago
+
+pytestmark = pytest.mark.django_db
+A, B = "10.0.0.7@3312", "10.0.0.9@3312"
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.at(str(tmp_path))
+
+
+@pytest.fixture
+def billing():
+    return a_group(a_cluster(read_at=None), "billing")
+
+
+def offsets_read(*offsets, first=120.0, every=15.0, **fields):
+    """Readings from `first` seconds ago on."""
+    found = rows([(offset, 1000) for offset in offsets], **fields)
+    return [{**row, "taken_at": ago(first - every * number)} for number, row in enumerate(found)]
+
+
+def evaluate(lake, readings=(), since=120.0, until=0.0, rebalanced=()):
+    """One run over [since, until), in seconds before now."""
+    durations, begin, end = Durations(), ago(since), ago(until)
+    again = begin - timedelta(seconds=durations.repeat_again_seconds)
+    falls = offset_falls(gathered(list(readings)), microseconds(again), microseconds(end)) if readings else None
+    spans = _spans(rebalanced)
+    return find_repeats(lake, ["prod"], begin, end, falls, spans, durations)
+
+
+def _spans(groups):
+    import pyarrow as pa
+
+    if not groups:
+        return None
+    values = {
+        "cluster": ["prod"] * len(groups),
+        "group": list(groups),
+        "anchor_us": [microseconds(ago(7200))] * len(groups),
+    }
+    return pa.table(values)
+
+
+def events():
+    """Without when they were evaluated."""
+    names = ("cause", "confidence", "started_at", "last_at", "messages_low", "messages_high", "parts", "evidence")
+    return list(RepeatEvent.objects.order_by("started_at", "cause").values_list(*names))
+
+
+def a_written_queue(reset, before, target):
+    times = {"before_at": ago(95), "written_at": ago(94), "after_at": ago(90)}
+    a_reset_queue(reset, before=before, target=target, step="read back", outcome="CONFIRMED", **times)
+
+
+def a_crash(group, at=600.0, rollout=False, **move):
+    """A left without a word, and B took queue 0 of Orders over; 40 to 120 messages were replayed."""
+    Client.objects.create(
+        group=group, client_id=A, address="10.0.0.7:1", language="JAVA", started_at=ago(7000), seen_since=ago(7000),
+        last_seen=ago(at + 20), gone_by=ago(at),
+    )  # fmt: skip
+    it_held(group, a_queue(group.cluster, "Orders", 0), A, 3600, at + 20)
+    replayed = {"replayed_messages_low": 40, "replayed_messages": 120, "replayed_from": 900, "replayed_until": 1020}
+    row = a_rebalance(group, ago(at), cause="gone", rollout=rollout)
+    return a_moved_topic(row, moves=[a_move(0, (A,), (B,), **(replayed | move))])
+
+
+def test_a_crash_is_one_event_with_its_queue_and_offsets(lake, billing):
+    a_crash(billing)
+
+    assert evaluate(lake, rebalanced=["billing"]) == 1
+    event = RepeatEvent.objects.get()
+    assert (event.cause, event.confidence, event.messages_low, event.messages_high) == (
+        "consumer_crash",
+        "proven",
+        40,
+        120,
+    )
+    assert (event.began_after, event.started_at, event.queues) == (ago(615), ago(600), 1)
+    [part] = event.parts
+    assert (part["topic"], part["broker"], part["queue_id"]) == ("Orders", "broker-a", 0)
+    assert (part["from_offset"], part["until_offset"]) == (900, 1020)
+
+
+def test_the_same_range_twice_leaves_every_row_as_it_is(lake, billing):
+    a_crash(billing)
+    readings = offsets_read(900, 950, 400, 420)
+    evaluate(lake, readings, rebalanced=["billing"])
+    before = list(RepeatEvent.objects.order_by("pk").values_list())
+
+    evaluate(lake, readings, rebalanced=["billing"])
+
+    assert len(before) == 2
+    assert list(RepeatEvent.objects.order_by("pk").values_list()) == before
+
+
+def test_two_runs_say_what_one_does(lake, billing):
+    readings = offsets_read(900, 400, 420, 300, 310, 320, 330)
+    evaluate(lake, readings, since=120, until=0)
+    whole = events()
+    RepeatEvent.objects.all().delete()
+
+    evaluate(lake, readings, since=120, until=85)
+    evaluate(lake, readings, since=85, until=0)
+
+    assert len(whole) == 1
+    assert events() == whole
+
+
+def test_a_repeat_that_is_found_no_more_goes(lake, billing):
+    topic = a_crash(billing)
+    evaluate(lake, rebalanced=["billing"])
+    topic.delete()
+
+    assert evaluate(lake, rebalanced=["billing"]) == 0
+    assert not RepeatEvent.objects.exists()
+
+
+def test_our_reset_is_named_with_its_number(lake, billing):
+    reset = a_reset(billing)
+    a_written_queue(reset, before=960, target=400)
+
+    evaluate(lake, offsets_read(900, 950, 410, 420))
+
+    event = RepeatEvent.objects.get()
+    assert (event.cause, event.confidence, event.messages_low) == ("reset", "proven", 560)
+    assert event.evidence[0] == {"code": "reset_written", "reset": str(reset.pk), "target": 400}
+
+
+def test_our_reset_is_known_though_the_group_was_back_before_it_was_polled(lake, billing):
+    a_written_queue(a_reset(billing), before=960, target=400)
+
+    evaluate(lake, offsets_read(900, 950, 960, 970))
+
+    assert [row[:2] for row in events()] == [("reset", "proven")]
+
+
+def test_a_reset_that_moved_a_queue_on_is_no_repeat(lake, billing):
+    a_written_queue(a_reset(billing), before=400, target=960)
+
+    evaluate(lake)
+
+    assert events() == []
+
+
+def test_a_broker_that_was_away_explains_an_offset_that_went_back(lake, billing):
+    a_broker_away(billing)
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [row[:2] for row in events()] == [("broker_crash", "likely")]
+
+
+def a_broker_away(group):
+    there, away = {"name": "broker-a", "read": True}, {"name": "broker-a", "read": False}
+    for seconds, broker in ((120, there), (105, away), (90, there)):
+        a_reading(group.cluster, ago(seconds), brokers=[broker])
+
+
+def test_an_owner_that_kept_its_offset_commits_again_and_repeats_nothing(lake, billing):
+    a_broker_away(billing)
+    queue = a_queue(billing.cluster, "Orders", 0)
+    it_held(billing, queue, A, 3600, until=20, commit_offset=960)
+
+    assert evaluate(lake, offsets_read(900, 850, every=30)) == 0
+
+
+def test_a_file_that_was_written_while_its_broker_was_away_was_changed(lake, billing):
+    Cluster.objects.update(offset_files="broker-a=/store/consumerOffset.json")
+    a_broker_away(billing)
+    written = {"cluster": "prod", "taken_at": ago(100), "kind": "broker_file", "source": "/store/consumerOffset.json",
+               "modified_at": ago(101), "broker": "broker-a", "offset": 850}  # fmt: skip
+    put(lake, "stored_offsets", [{**written, "group": "billing", "topic": "Orders", "queue_id": 0}])
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [row[:2] for row in events()] == [("offset_file_changed", "likely")]
+
+
+def test_a_broadcasting_group_has_no_repeat_of_a_rebalance(lake, billing):
+    a_crash(billing)
+    ConsumerGroup.objects.update(message_model="BROADCASTING")
+
+    assert evaluate(lake, rebalanced=["billing"]) == 0
+
+
+def test_a_fall_of_a_queue_that_moved_is_the_rebalances_repeat(lake, billing):
+    a_crash(billing, at=105)
+
+    evaluate(lake, offsets_read(900, 870, 880), rebalanced=["billing"])
+
+    assert [row[0] for row in events()] == ["consumer_crash"]
+
+
+def test_an_owner_that_stays_and_was_set_back_is_no_rebalance(lake, billing):
+    """A client whose offset somebody set back drops its queue and takes it again."""
+    row = a_rebalance(billing, ago(105), cause="unknown")
+    a_moved_topic(row, moves=[a_move(0, (A,), (A,), replayed_messages_low=400, replayed_messages=500)])
+
+    evaluate(lake, offsets_read(900, 400, 420), rebalanced=["billing"])
+
+    assert [row[0] for row in events()] == ["reset_elsewhere"]
+
+
+def test_messages_sent_back_are_one_event_while_they_keep_coming(lake, billing):
+    for minutes, came in ((8, 3), (6, 4), (5, 0)):
+        a_window(billing, minutes, came)
+
+    evaluate(lake, since=600)
+
+    event = RepeatEvent.objects.get()
+    assert (event.cause, event.messages_low, event.messages_high) == ("wrong_ack", 7, 7)
+    assert {part["topic"] for part in event.parts} == {"%RETRY%billing"}
+
+
+def test_a_minute_is_counted_once_however_many_runs_see_it(lake, billing):
+    a_window(billing, 1, 5)
+    for until in (45, 30, 0):
+        evaluate(lake, since=60, until=until)
+
+    assert RepeatEvent.objects.get().messages_high == 5
+
+
+def test_a_batch_is_named_where_members_take_several_messages(lake, billing):
+    Client.objects.create(group=billing, client_id=B, address="10.0.0.9:1", language="JAVA", seen_since=ago(7000),
+                          last_seen=ago(5), settings={"consumeMessageBatchMaxSize": "32"},
+                          consume_status={"Orders": {"consume_failed_messages": 6}})  # fmt: skip
+    a_window(billing, 2, 5)
+
+    evaluate(lake, since=300)
+
+    assert [row[:2] for row in events()] == [("batch_reconsume", "likely")]
+
+
+def a_window(group, minutes, came):
+    start = NOW - timedelta(minutes=minutes)
+    return GroupWindow.objects.create(
+        group=group, step_seconds=60, start=start, readings=4, into_retry=came, out_of_retry=came
+    )
+
+
+def test_a_quiet_run_asks_few_questions(lake, billing, django_assert_max_num_queries):
+    with django_assert_max_num_queries(4):
+        assert evaluate(lake, offsets_read(100, 200, 300)) == 0

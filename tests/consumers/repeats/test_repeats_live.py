@@ -1,0 +1,188 @@
+"""Real consumers that write down what they consume: a crash and a reset each are one event whose bounds hold the truth.
+
+Nothing else is an event: what members consumed once is no repeat.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from consumers.jobs.wires import close_wires
+from consumers.lake.store import Lake
+from consumers.models import Assignment, Cluster, RepeatEvent
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.job import run
+from consumers.polling.members.membership import Budget
+from consumers.polling.memory import Cadence
+from consumers.polling.poll import ClusterPoller
+from consumers.polling.settings import PollSettings
+from dashboard.demo.cluster import RocketMQ
+from tests.consumers.resetting.live_site import Site
+from tests.plugins.counting_consumers import CountingConsumers
+from tests.plugins.java_admin import JavaAdmin
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.spark,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("tasks_at_once"),
+    pytest.mark.timeout(400),
+]
+
+QUEUES, MESSAGES = 4, 1200
+POLL_SECONDS = 1.5
+# A client commits 10 s after its start for the first time, then every 5 s.
+FIRST_COMMIT_SECONDS = 12.0
+EACH_MESSAGE = (0.01, 0.03)
+
+
+@pytest.fixture
+def site(
+    rocketmq_pair: RocketMQ, java_admin_pair: JavaAdmin, api: Client, api_user: User, tmp_path: Path, settings: Any
+) -> Iterator[Site]:
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path / "lake")
+    settings.RESET_SETTLED_SECONDS, settings.RESET_READ_BACK_SECONDS = 2, 40
+    api_user.user_permissions.add(Permission.objects.get(codename="reset_offsets"))
+    cluster = Cluster.objects.create(name="repeats", namesrv=rocketmq_pair.namesrv, created_at=timezone.now())
+    asked_always = PollSettings(Cadence(0, 0), Budget(1000, 1000), 5.0, Lake.at(settings.CONSUMERSCOPE_LAKE), 0)
+    poller = ClusterPoller(cluster, asked_always)
+    yield Site(api, poller, java_admin_pair, ["broker-a", "broker-b"])
+    poller.close()
+    close_wires()
+
+
+@pytest.fixture
+def evaluated(spark: Any, settings: Any) -> Callable[[str, str], None]:
+    """One run of the pipeline over all readings from the one to the other."""
+
+    def evaluated(first: str, last: str) -> None:
+        since, until = parse_datetime(first), parse_datetime(last)
+        assert since is not None
+        assert until is not None
+        lake, durations = Lake.at(settings.CONSUMERSCOPE_LAKE), Durations.of(settings.JUDGE, POLL_SECONDS)
+        run(spark, lake, ["repeats"], since, until + timedelta(seconds=1), durations)
+
+    return evaluated
+
+
+def member(group: str, topic: str, number: int) -> dict[str, Any]:
+    named = {"group": group, "topic": topic, "instance": f"{group}-{number}"}
+    return {**named, "threads": 4, "hold_messages": 300, "seconds": EACH_MESSAGE}
+
+
+def polled_until(site: Site, true: Callable[[], bool], why: str, seconds: float = 120) -> str:
+    """The time of the last reading."""
+    deadline = time.monotonic() + seconds
+    while True:
+        at = site.poll()
+        if true():
+            return at
+        assert time.monotonic() < deadline, why
+        time.sleep(POLL_SECONDS)
+
+
+def owners(group: str) -> set[str]:
+    held = Assignment.objects.filter(group__name=group, gone_by=None).exclude(queue__topic__kind="retry")
+    return set(held.values_list("client_id", flat=True))
+
+
+def redelivered(*notes: Counter[Any]) -> int:
+    """Deliveries of messages beyond their first."""
+    return sum((sum(notes, Counter()) - Counter(set().union(*notes))).values())
+
+
+def told(group: str) -> list[tuple[str, str, int | None, int | None]]:
+    rows = RepeatEvent.objects.filter(group__name=group).order_by("started_at")
+    return list(rows.values_list("cause", "confidence", "messages_low", "messages_high"))
+
+
+def test_a_killed_member_is_one_event_whose_bounds_hold_what_came_again(
+    site: Site,
+    evaluated: Callable[[str, str], None],
+    java_admin_pair: JavaAdmin,
+    rocketmq_pair: RocketMQ,
+    rocketmq_jars: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    group, topic = "repeats-killed", "RepeatsKilled"
+    java_admin_pair.create_topic(topic, QUEUES, broker="broker-a")
+    java_admin_pair.create_group(group)
+    start = [rocketmq_pair.namesrv, rocketmq_jars]
+    with (
+        CountingConsumers(*start, tmp_path / "killed", [member(group, topic, 1)]) as killed,
+        CountingConsumers(*start, tmp_path / "staying", [member(group, topic, 2)]) as staying,
+    ):
+        first = polled_until(site, lambda: len(owners(group)) == 2, "the members do not share the queues")
+        time.sleep(FIRST_COMMIT_SECONDS)
+        for queue_id in range(QUEUES):
+            java_admin_pair.send(topic, "broker-a", queue_id, MESSAGES)
+        half = QUEUES * MESSAGES // 3
+        polled_until(site, lambda: len(killed.consumed()) + len(staying.consumed()) > half, "little was consumed")
+        killed.kill()
+        polled_until(
+            site,
+            lambda: len(killed.consumed().keys() | staying.consumed().keys()) == QUEUES * MESSAGES,
+            "not everything was consumed",
+        )
+        last = site.poll()
+        true = redelivered(killed.consumed(), staying.consumed())
+
+    evaluated(first, last)
+    [(cause, confidence, low, high)] = told(group)
+    with capsys.disabled():
+        print(f"\nkilled: {low} <= {true} <= {high}, {cause}, {confidence}")
+    assert cause == "consumer_crash"
+    assert low is not None
+    assert high is not None
+    assert low <= true <= high
+    assert true > 0
+
+
+def test_a_reset_is_one_event_with_its_number(
+    site: Site,
+    evaluated: Callable[[str, str], None],
+    java_admin_pair: JavaAdmin,
+    rocketmq_pair: RocketMQ,
+    rocketmq_jars: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    group, topic = "repeats-reset", "RepeatsReset"
+    java_admin_pair.create_topic(topic, QUEUES, broker="broker-a")
+    java_admin_pair.create_group(group)
+    for queue_id in range(QUEUES):
+        java_admin_pair.send(topic, "broker-a", queue_id, MESSAGES // 4)
+    end = {("broker-a", queue_id): MESSAGES // 4 for queue_id in range(QUEUES)}
+    with CountingConsumers(
+        rocketmq_pair.namesrv, rocketmq_jars, tmp_path / "members", [member(group, topic, 1)]
+    ) as running:
+        first = polled_until(site, lambda: site.offsets(group, topic) == end, "not everything was committed")
+        planned = site.plan(group, "offset", 100)
+        assert planned["status_code"] == 201, planned
+        reset = site.apply(planned)
+        assert reset["status"] == "applied", reset
+        again = QUEUES * (MESSAGES // 4 - 100)
+        last = polled_until(site, lambda: redelivered(running.consumed()) >= again, "it was not consumed again")
+        polled_until(site, lambda: site.offsets(group, topic) == end, "it was not committed again")
+        last = site.poll()
+        true = redelivered(running.consumed())
+
+    evaluated(first, last)
+    with capsys.disabled():
+        print(f"\nreset: {true} redelivered, told: {told(group)}")
+    [(cause, confidence, low, high)] = told(group)
+    assert (cause, confidence) == ("reset", "proven")
+    assert low is not None
+    assert high is not None
+    assert low <= true <= high
+    assert str(reset["id"]) in str(RepeatEvent.objects.get(group__name=group).evidence)

@@ -1,0 +1,55 @@
+"""Run as a script: RocketMQ's own consumers with the logging that their jar ships, told what to do line by line.
+
+`first` and `second` begin a member of the group, `leave` ends the second. The listener throws at the first delivery of
+each message with the key `key-0`.
+"""
+
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+from dashboard.demo.actors.actor_arguments import reserve_stdout, start_jvm
+from dashboard.demo.actors.consuming import Consumer
+from dashboard.demo.actors.membership import Membership, Message
+from dashboard.demo.java import find_java
+
+POISON = "key-0"
+SETTINGS = "rmq.client.logback.xml"
+
+
+class OutOfStock(Exception):
+    pass
+
+
+def take(message: Message) -> bool:
+    if message.keys == POISON and message.reconsume_times == 0:
+        raise OutOfStock(message.keys)
+    return True
+
+
+def shipped_settings(jars: Path, folder: Path) -> Path:
+    [jar] = jars.glob("rocketmq-client-[0-9]*.jar")
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(jar) as archive:
+        return Path(archive.extract(SETTINGS, folder))
+
+
+def main(namesrv: str, topic: str, group: str, jars: Path, folder: Path) -> None:
+    answers = reserve_stdout()
+    logging = {"rmq.logback.configurationFile": str(shipped_settings(jars, folder)), "rocketmq.log.root": str(folder)}
+    start_jvm(find_java(), jars, folder, properties=logging)
+    members: dict[str, Consumer] = {}
+    print("ready", file=answers, flush=True)
+    for line in sys.stdin:
+        match line.strip():
+            case "leave":
+                members.pop("second").shutdown()
+            case name:
+                members[name] = Consumer(namesrv, Membership(group, topic, name), take)
+        print("done", file=answers, flush=True)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3], Path(sys.argv[4]), Path(sys.argv[5]))
