@@ -18,7 +18,11 @@ READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
 
 
 def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
-    """The master of each broker name gets the outcome of the reading; the other brokers are listed as they are."""
+    """The master of each broker name gets the outcome of the reading; the other brokers are listed as they are.
+
+    That a broker was read is recorded by `record_reads`, after what was read of it: until then its rows are as old as
+    they were.
+    """
     outcomes = {broker.name: broker for broker in reading.brokers}
     stored = {(broker.name, broker.broker_id): broker for broker in cluster.brokers.all()}
     masters = {BrokerListing(b.name, MASTER, b.address or "") for b in reading.brokers}
@@ -43,12 +47,9 @@ def _note_outcome(row: Broker, outcome: BrokerReading, now: datetime) -> None:
     """A slave in the master's place makes the part a good reading; the master's failure is stored with it."""
     row.reachable = outcome.read and outcome.read_from is None
     row.read_from = outcome.read_from
-    row.error = outcome.error or outcome.master_error
     row.version = outcome.version or row.version
-    if outcome.read:
-        row.last_read_at, row.failing_since = now, None
-    else:
-        row.failing_since = row.failing_since or now
+    if not outcome.read:
+        row.error, row.failing_since = outcome.error, row.failing_since or now
 
 
 def _note_slave(row: Broker, outcome: BrokerReading, now: datetime) -> None:
@@ -56,6 +57,15 @@ def _note_slave(row: Broker, outcome: BrokerReading, now: datetime) -> None:
     row.reachable = None
     if row.address == outcome.read_from:
         row.reachable, row.last_read_at = True, now
+
+
+def record_reads(cluster: Cluster, reading: OffsetsReading) -> None:
+    """The masters that were read are as old as the reading. A slave's answer counts for its master."""
+    errors = {broker.name: broker.master_error for broker in reading.brokers if broker.read}
+    rows = list(cluster.brokers.filter(broker_id=MASTER, name__in=errors))
+    for row in rows:
+        row.last_read_at, row.failing_since, row.error = reading.taken_at, None, errors[row.name]
+    Broker.objects.bulk_update(rows, ["last_read_at", "failing_since", "error"])
 
 
 def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:

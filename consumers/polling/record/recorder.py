@@ -27,6 +27,7 @@ from consumers.polling.record.brokers import (
     broker_entries,
     record_brokers,
     record_group_config,
+    record_reads,
     record_topic_config,
     write_only_queues,
 )
@@ -216,7 +217,10 @@ class Recorder:
             self.presence.note(self.ids, members.groups, members.taken_at)
         if samples is not None:
             record_samples(self.ids, samples)
-        row = self._record_reading(reading, members, samples, unwritten)
+        # Last: whoever is stopped before has written no old number as one of now.
+        with transaction.atomic():
+            record_reads(self.cluster, reading)
+            row = self._record_reading(reading, members, samples, unwritten)
         self.newest = newest_reading(self.cluster)
         return row
 

@@ -130,6 +130,21 @@ def test_the_age_of_a_brokers_figures_is_its_last_good_reading(recorder, lake):
     assert (row_.reachable, row_.last_read_at, row_.failing_since, row_.error) == (False, at(0), at(15), "silent")
 
 
+def test_a_process_that_ends_before_the_sums_are_written_leaves_no_old_sum_as_one_of_now(recorder, lake, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def killed(*_):
+        raise Killed
+
+    recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    monkeypatch.setattr("consumers.polling.record.recorder.write_totals", killed)
+    with pytest.raises(Killed):
+        recorder.record(reading(15, broker("broker-a", row("billing", "Orders", 0, 7, 100))), None, lake)
+    assert GroupTotal.objects.get().lag_messages == 3
+    assert Broker.objects.get().last_read_at == at(0)
+
+
 def test_a_queue_that_its_topic_lost_is_forgotten(recorder, lake):
     recorder.record(reading(0, broker("broker-a", ORDERS, row("billing", "Orders", 1, 0, 5))), None, lake)
     lists = (["billing"], {"Orders": 1})

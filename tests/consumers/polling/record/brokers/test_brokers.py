@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import Broker, Cluster
 from consumers.polling.reading import BrokerListing
-from consumers.polling.record.brokers import record_brokers
+from consumers.polling.record.brokers import record_brokers, record_reads
 from tests.readings import T0, at, broker, reading
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +28,7 @@ def record(cluster, *parts):
         taken = reading(number * 15, part)
         listed = (*taken.listed, BrokerListing("broker-a", 1, SLAVE))
         record_brokers(cluster, replace(taken, listed=listed))
+        record_reads(cluster, taken)
     return Broker.objects.get(broker_id=0), Broker.objects.get(broker_id=1)
 
 
