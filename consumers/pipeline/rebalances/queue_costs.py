@@ -281,6 +281,8 @@ def handovers(queue: QueueHistory) -> list[Handover]:
 
 def _replayed(handover: Handover, commit_interval_seconds: float) -> Replay:
     old, position, latest = handover.old, handover.position, handover.latest
+    if handover.after is not None and handover.after.broker_offset == 0:
+        return Replay(0, 0)  # The queue has never had a message.
     if (position is None or old is None) and _is_first(handover):
         return Replay(0, 0)
     if old is None:

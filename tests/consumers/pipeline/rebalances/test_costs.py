@@ -79,6 +79,19 @@ STORIES = [
         said=[says(0, "a", None), says(15, "b", None), says(30, "b", None)],
         offsets={0: [(0, None, 0), (15, None, 0), (30, None, 0)]},
     ),
+    # The group is seen first when the queue has just moved.
+    Story(
+        "first seen empty",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", None), says(15, "b", None), says(30, "b", None)],
+        offsets={0: [(15, None, 0), (30, 4, 9)]},
+    ),
+    Story(
+        "first seen with messages",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", None), says(15, "b", None), says(30, "b", None)],
+        offsets={0: [(15, None, 9), (30, None, 9)]},
+    ),
     Story(
         "unsaid start",
         owners=FROM_A_TO_B,
@@ -132,6 +145,7 @@ def test_queues_that_moved_are_those_with_other_owners(topics, group, moved):
         ("taken up again", 20, 25),
         ("left alone", 0, 0),  # nobody has it, so nobody was given anything again
         ("never committed", 0, 0),
+        ("first seen empty", 0, 0),
         ("grown", 0, 0),
     ],
 )
@@ -148,6 +162,7 @@ def test_what_was_replayed_lies_between_two_bounds(topics, group, low, high):
         ("behind a proxy", "doubly_owned_queues", "owners_before_not_sampled"),
         ("taken up", "replayed_messages", "no_old_owner"),
         ("unsaid start", "replayed_messages_low", "no_start"),
+        ("first seen with messages", "replayed_messages_low", "no_start"),
         ("broadcasting", "replayed_messages", "own_offsets"),
         ("broadcasting", "unowned_queue_seconds", "every_member"),
         ("broadcasting", "doubly_owned_queues", "every_member"),
