@@ -50,6 +50,8 @@ def test_it_is_reached_by_keyboard_drawn_and_told_on_hover_and_changes_in_place(
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{ADDRESS}")
+    # Both: one that is drawn later moves what is below it away from the mouse.
+    page.wait_for_selector("#lag-chart .main-svg")
     page.wait_for_selector(f"#{CHART} .main-svg")
     page.locator(f"#{CHART}").scroll_into_view_if_needed()
     hover(page, "2026-03-14 02:10:00", 1, "Shipments / broker-a / 1", client_id(0))
