@@ -68,7 +68,7 @@ def _foot(values: Sequence[float | None]) -> Figure:
 def _line(at: list[str], line: Line, colour: str, width: float) -> Figure:
     return {
         "type": "scatter",
-        "mode": "lines+markers" if _has_lone_points(line.values) else "lines",
+        "mode": "lines+markers" if has_lone_points(line.values) else "lines",
         "name": line.name,
         "x": at,
         "y": list(line.values),
@@ -92,7 +92,7 @@ def _live(at: datetime, lag: float) -> Figure:
     }
 
 
-def _has_lone_points(values: Sequence[float | None]) -> bool:
+def has_lone_points(values: Sequence[float | None]) -> bool:
     """A known value between two unknown ones is no line: without a marker it would not be seen."""
     known = [False, *(value is not None for value in values), False]
     return any(

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from dashboard.wording.numbers import minute
+
 # Points of a series, and where they are missing.
 
 # What the figures draw: values at equal steps of time. None is unknown, and says why.
@@ -162,6 +164,14 @@ def aside(text: str) -> Figure:
         "yanchor": "bottom",
         "yshift": 14,
     }
+
+
+def beginning(drawn: Figure, collected_since: datetime | None, now: datetime) -> Figure:
+    """The figure, with a label where its data begins, if that is later than its range."""
+    if collected_since is not None:
+        text = _("collecting since %(time)s UTC") % {"time": minute(collected_since, now)}
+        drawn["layout"]["annotations"].append(aside(text) | {"x": 0, "xanchor": "left"})
+    return drawn
 
 
 def _shade(span: Span, since: datetime, until: datetime) -> Figure:

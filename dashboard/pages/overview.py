@@ -42,7 +42,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
     in_range = RebalanceFilters(cluster=frame.cluster, since=shown.since, until=shown.until, touching=True)
     rebalanced = rebalance_marks(in_range)
     resets = reset_marks(cluster=frame.cluster, since=shown.since, until=shown.until)
-    lines = sparklines({row.id: row.lag_messages for row in rows}, shown.since, shown.until)
+    lags, collected = {row.id: row.lag_messages for row in rows}, frame.collected
+    lines = sparklines(lags, collected.since, collected.until, is_past=frame.is_past)
     return context(
         frame,
         overview=found,
@@ -56,8 +57,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
                 *(_reset(frame, mark) for mark in resets),
                 *incident_flags(frame),
             ],
-            shown.since,
-            shown.until,
+            collected.since,
+            collected.until,
             _("State changes, rebalances, offset resets, and incidents"),
         ),
         resets=len(resets),
@@ -122,10 +123,10 @@ def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
         href = frame.to("rebalances", group=mark.group, cluster=mark.cluster)
     else:
         href = frame.to("rebalance", mark.cluster, mark.group, mark.at)
-    return Mark(max(at, frame.range.since), REBALANCE, text, href)
+    return Mark(max(at, frame.collected.since), REBALANCE, text, href)
 
 
 def _reset(frame: Frame, mark: ResetMark) -> Mark:
     """One that began before the range stands at its edge."""
     text = f"{clock(mark.since, frame.now)} UTC · {mark.group} · {reset_words(mark)}"
-    return Mark(max(mark.since, frame.range.since), RESET, text, frame.to("reset", mark.id))
+    return Mark(max(mark.since, frame.collected.since), RESET, text, frame.to("reset", mark.id))
