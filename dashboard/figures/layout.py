@@ -97,6 +97,8 @@ CONFIG = {"displayModeBar": False, "responsive": True, "doubleClick": "reset", "
 INK, QUIET, RULE, PAPER = "var(--ink)", "var(--ink-quiet)", "var(--rule)", "var(--paper)"
 # All figures of a page share their time axis, so that one moment stands under the other.
 LEFT = 104
+# Room above a figure for a quiet sentence over the marks.
+ABOVE = 42
 # Parts of the height: of a bar, and from one bar to the next.
 BAR, LANE = 0.02, 0.09
 AXIS: dict[str, Any] = {
@@ -171,6 +173,8 @@ def beginning(drawn: Figure, collected_since: datetime | None, now: datetime) ->
     if collected_since is not None:
         text = _("collecting since %(time)s UTC") % {"time": minute(collected_since, now)}
         drawn["layout"]["annotations"].append(aside(text) | {"x": 0, "xanchor": "left"})
+        margin = drawn["layout"]["margin"]
+        drawn["layout"]["margin"] = {**margin, "t": max(margin["t"], ABOVE)}
     return drawn
 
 

@@ -45,7 +45,7 @@ def time_lines(
         bargap=0,
         barmode="overlay",
         showlegend=len(lines) > 1,
-        legend={"orientation": "h", "y": -0.22, "x": 0, "font": {"color": "var(--ink)"}},
+        legend={"orientation": "h", "y": -0.38, "x": 0, "font": {"color": "var(--ink)"}},
         yaxis={
             **AXIS,
             "title": {"text": str(scale.title), "font": {"color": QUIET}},

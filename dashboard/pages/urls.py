@@ -160,6 +160,7 @@ urlpatterns = [
     path("parts/clusters/", clusters.clusters_part, name="clusters_part"),
     path("search/", search.search_page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
+    path("figures/top-lag/", overview.top_lag, name="top_lag_figure"),
     path("figures/<str:cluster>/<str:group>/lag/", figures.lag, name="lag_figure"),
     path("figures/<str:cluster>/<str:group>/rates/", figures.rates, name="rates_figure"),
     path("figures/<str:cluster>/<str:group>/time-lag/", figures.time_lag, name="time_lag_figure"),
