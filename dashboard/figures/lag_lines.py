@@ -28,8 +28,9 @@ def lag_lines(
     `live`: the lag that was read last, and when: a marker of its own, as its window is not complete.
     """
     at = [on_axis(start + step) for start in starts]
-    traces = [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.2) for i, part in enumerate(parts)]
-    traces.append(_line(at, total, "var(--line-total)", 2.2))
+    # The total lies below: of one topic alone its line is that of the total.
+    traces = [_line(at, total, "var(--line-total)", 3.2 if parts else 2.2)]
+    traces += [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.4) for i, part in enumerate(parts)]
     if live is not None:
         traces.append(_live(*live))
     traces.append(hatched_windows(starts, step, [value is None for value in total.values], total.reasons))

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from .layout import AXIS, LEFT, Change, Figure, Line, Span, aside, figure, no_reason, on_axis
 
-ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 15
+ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 14
 SCALE = [[i / 4, f"var(--heat-{i})"] for i in range(5)]
 
 

@@ -1,6 +1,6 @@
 """A few quantities over time on one scale. Where one is unknown its line has a gap, hatched and with its reason."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,14 +10,23 @@ from .lag_lines import has_lone_points
 from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched_windows, on_axis
 from .volume_bars import why_unknown
 
+# Seconds between two ticks of an axis of durations, and at most how many steps it has.
+TICKS = [
+    *(1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 28_800),
+    *(86_400 * days for days in (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)),
+]
+STEPS = 5
+
 
 @dataclass(frozen=True)
 class Scale:
-    """`title` of the axis, `unit` of a value on hover, and its `format` of d3."""
+    """`title` of the axis, and how a value is said: by its `unit` and a `format` of d3, or in `words`, which are those
+    of a duration in seconds."""
 
     title: str | Promise
-    unit: str | Promise
-    format: str
+    unit: str | Promise = ""
+    format: str = ",d"
+    words: Callable[[float], str] | None = None
 
 
 def time_lines(
@@ -35,6 +44,7 @@ def time_lines(
     traces = [_line(at, line, colour, scale) for line, colour in lines]
     reasons = [why_unknown(lines, i) for i in range(len(starts))]
     traces.append(hatched_windows(starts, step, [reason is not None for reason in reasons], reasons))
+    most = max((value for line, _colour in lines for value in line.values if value is not None), default=0.0)
     return figure(
         traces,
         starts[0] if starts else until - step,
@@ -49,15 +59,24 @@ def time_lines(
         yaxis={
             **AXIS,
             "title": {"text": str(scale.title), "font": {"color": QUIET}},
+            "tickformat": scale.format,
             "rangemode": "tozero",
-            **({} if any(value for line, _colour in lines for value in line.values) else {"range": [0, 1]}),
+            **({"range": [0, 1]} if not most else {}),
+            **(_ticks(most, scale.words) if scale.words else {}),
         },
         yaxis2=HATCH_AXIS,
     )
 
 
+def _ticks(most: float, words: Callable[[float], str]) -> Figure:
+    """Of durations: whole seconds, minutes, hours or days."""
+    step = next((one for one in TICKS if most <= one * STEPS), TICKS[-1])
+    at = [number * step for number in range(int(most // step) + 2)]
+    return {"tickvals": at, "ticktext": [words(value) for value in at], "range": [0, at[-1]]}
+
+
 def _line(at: list[str], line: Line, colour: str, scale: Scale) -> Figure:
-    return {
+    drawn: Figure = {
         "type": "scatter",
         "mode": "lines+markers" if has_lone_points(line.values) else "lines",
         "name": line.name,
@@ -68,3 +87,7 @@ def _line(at: list[str], line: Line, colour: str, scale: Scale) -> Figure:
         "marker": {"color": colour, "size": 3},
         "hovertemplate": f"%{{y:{scale.format}}} {scale.unit}",
     }
+    if scale.words is not None:
+        drawn["customdata"] = [None if value is None else scale.words(value) for value in line.values]
+        drawn["hovertemplate"] = "%{customdata}"
+    return drawn

@@ -85,6 +85,9 @@
       if (!reply.ok || reply.redirected) throw new Error(await whyNot(reply, note));
       const figure = read(await reply.text());
       figure.data.forEach(spread);
+      // A legend of a narrow chart stands line under line, and takes no height from the chart.
+      const names = figure.data.filter((one) => one.showlegend !== false).length;
+      if (figure.layout.showlegend && element.clientWidth < 480) figure.layout.height = 220 + 19 * names;
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
       const isFirst = !element.layout;
       if (isOfTime(figure.layout)) {

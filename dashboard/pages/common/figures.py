@@ -25,6 +25,7 @@ from dashboard.pages.rebalances import rebalance_spans
 from dashboard.pages.repeats.repeats import repeat_spans
 from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
+from dashboard.wording.numbers import duration
 
 from .frame import no_group, page
 from .moments import Range, range_of
@@ -32,7 +33,7 @@ from .moments import Range, range_of
 QUEUES_SHOWN = 200
 PRODUCED, CONSUMED, TIME_LAG = "var(--series-2)", "var(--line)", "var(--line-total)"
 RATE = Scale(gettext_lazy("messages/s"), gettext_lazy("msg/s"), ",.4~g")
-SECONDS = Scale(gettext_lazy("seconds"), gettext_lazy("s"), ",.4~g")
+TIME = Scale(gettext_lazy("time lag"), words=duration)
 
 
 @page
@@ -103,7 +104,7 @@ def rates(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 
 @page
 def time_lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    return _of_group(request, cluster, group, {"time_lag_seconds": (_("time lag"), TIME_LAG)}, SECONDS)
+    return _of_group(request, cluster, group, {"time_lag_seconds": (_("time lag"), TIME_LAG)}, TIME)
 
 
 def _of_group(
