@@ -52,16 +52,13 @@
 
   function follow(element, changed) {
     if (isFollowing || !isOfTime(element.layout)) return;
-    const from = changed["xaxis.range[0]"] ?? changed["xaxis.range"]?.[0];
-    const to = changed["xaxis.range[1]"] ?? changed["xaxis.range"]?.[1];
+    const [from, to] = changed["xaxis.range"] ?? [changed["xaxis.range[0]"], changed["xaxis.range[1]"]];
     if (from === undefined && !changed["xaxis.autorange"]) return;
-    const whole = element.dataset.whole;
-    zoom = from === undefined || JSON.stringify([from, to]) === whole ? null : [from, to];
+    zoom = from === undefined || JSON.stringify([from, to]) === element.dataset.whole ? null : [from, to];
     isFollowing = true;
     const others = [...document.querySelectorAll("[data-figure]")].filter((one) => one !== element && isOfTime(one.layout));
     const drawn = others.map((one) => Plotly.relayout(one, { "xaxis.range": zoom ?? JSON.parse(one.dataset.whole) }));
-    Promise.all(drawn).finally(() => { isFollowing = false; });
-    if (!link) return;
+    Promise.all(drawn).finally(() => (isFollowing = false));
     link.hidden = !zoom || new Date(named(zoom[1])) - new Date(named(zoom[0])) < 60_000;
     if (link.hidden) return;
     const address = new URL(location.href);

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse, reverse_lazy
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -75,6 +76,7 @@ def _tokens(request: HttpRequest, form: TokenForm, *, made: str = "", status: in
     return render(request, "account/tokens.html", context(frame_of(request, now), **shown), status=status)
 
 
+@method_decorator(never_cache, name="dispatch")
 class PasswordPage(PasswordChangeView):
     template_name = "account/password.html"
     success_url = reverse_lazy("password_changed")
