@@ -20,6 +20,7 @@ ROOMS = (
     "dead_letters",
     "alerts",
     "overview",
+    "search",
     "groups",
     "findings",
     "retries",

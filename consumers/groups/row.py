@@ -20,6 +20,9 @@ NOT_ASKED = gettext_lazy("the group's members have not been asked yet")
 KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
 YOUNG_LAG = gettext_lazy("the lag is newer than the last evaluation")
 
+# Commits come every few seconds: rates of a minute differ by so much though a group consumes all that is produced.
+ABOUT_AS_FAST = 0.9
+
 
 def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:
     """The values of all fields of GroupRow, which a detail needs too.
@@ -171,9 +174,10 @@ def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
         return gettext("no lag")
     if shown.unjudged_reason:
         return shown.unjudged_reason
-    if _keeps_up(shown):
-        return gettext("the group keeps up")
     consumed, produced = fields["consume_rate"], fields["produce_rate"]
+    is_slower = None not in (consumed, produced) and consumed < ABOUT_AS_FAST * produced
+    if _keeps_up(shown) and not is_slower:
+        return gettext("the group keeps up")
     if consumed is None or produced is None:
         return gettext("the rates are unknown")
     if consumed > produced:

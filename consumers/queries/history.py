@@ -271,9 +271,11 @@ def _queue_count(group: ConsumerGroup, named: Mapping[str, object], most: int | 
     return max(1, min(rows.count(), most) if most is not None else rows.count())
 
 
-def sparklines(lags: Mapping[int, int | None], since: datetime, until: datetime) -> dict[int, list[int | None]]:
+def sparklines(
+    lags: Mapping[int, int | None], since: datetime, until: datetime, *, is_past: bool = False
+) -> dict[int, list[int | None]]:
     """The lag of each group at every complete window of the range, null where it is not known, and last its lag at
-    this moment: `lags`, by group id. Two queries, four for windows of days."""
+    this moment, unless the range `is_past`: `lags`, by group id. Two queries, four for windows of days."""
     # A list of groups has a line for each: a quarter in hours is more than a line of its size shows.
     windows = window_range(since, until, DAY_SECONDS if until - since > DAYS_OF_A_LINE else None)
     rows = stored_group_windows(list(lags), windows, ["lag_messages"])
@@ -285,7 +287,7 @@ def sparklines(lags: Mapping[int, int | None], since: datetime, until: datetime)
     for pk, index, lag in known:
         if index < complete:
             lines[pk][index] = lag
-    return {pk: [*line, lags[pk]] for pk, line in lines.items()}
+    return lines if is_past else {pk: [*line, lags[pk]] for pk, line in lines.items()}
 
 
 def _group_windows(group: ConsumerGroup, windows: WindowRange) -> dict[int, Window]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 
-# Who asks: `Authorization: Token …`; and who may change something. Everybody who is let in may look.
+# Who asks: `Authorization: Bearer …` or `Token …`; and who may change something. Everybody who is let in may look.
 #
 # Tokens are looked up by their digest, so that the database alone lets nobody in.
 NOTED_EVERY = timedelta(minutes=1)
@@ -34,19 +34,19 @@ NOTED_EVERY = timedelta(minutes=1)
 class TokenAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         words = get_authorization_header(request).split()
-        if not words or words[0].lower() != b"token":
+        if not words or words[0].lower() not in (b"token", b"bearer"):
             return None
         if len(words) != 2:
             raise AuthenticationFailed(
-                gettext("The Authorization header must be 'Token' and one token, without spaces in it.")
+                gettext("The Authorization header must be 'Bearer' or 'Token' and one token, without spaces in it.")
             )
         digest = token_digest(words[1].decode("latin-1"))
         token = ApiToken.objects.select_related("user").filter(digest=digest).first()
         if token is None or not token.user.is_active:
-            raise AuthenticationFailed(gettext("Unknown token. To create one, run 'manage.py token create'."))
+            raise AuthenticationFailed(gettext("Unknown token. To create one, open API tokens in the account menu."))
         if token.expires_at is not None and token.expires_at <= timezone.now():
             raise AuthenticationFailed(
-                gettext("The token has expired. To create another, run 'manage.py token create'.")
+                gettext("The token has expired. To create another, open API tokens in the account menu.")
             )
         _note_use(token, timezone.now())
         return token.user, token

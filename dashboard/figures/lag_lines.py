@@ -28,8 +28,9 @@ def lag_lines(
     `live`: the lag that was read last, and when: a marker of its own, as its window is not complete.
     """
     at = [on_axis(start + step) for start in starts]
-    traces = [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.2) for i, part in enumerate(parts)]
-    traces.append(_line(at, total, "var(--line-total)", 2.2))
+    # The total lies below: of one topic alone its line is that of the total.
+    traces = [_line(at, total, "var(--line-total)", 3.2 if parts else 2.2)]
+    traces += [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.4) for i, part in enumerate(parts)]
     if live is not None:
         traces.append(_live(*live))
     traces.append(hatched_windows(starts, step, [value is None for value in total.values], total.reasons))
@@ -68,7 +69,7 @@ def _foot(values: Sequence[float | None]) -> Figure:
 def _line(at: list[str], line: Line, colour: str, width: float) -> Figure:
     return {
         "type": "scatter",
-        "mode": "lines+markers" if _has_lone_points(line.values) else "lines",
+        "mode": "lines+markers" if has_lone_points(line.values) else "lines",
         "name": line.name,
         "x": at,
         "y": list(line.values),
@@ -92,7 +93,7 @@ def _live(at: datetime, lag: float) -> Figure:
     }
 
 
-def _has_lone_points(values: Sequence[float | None]) -> bool:
+def has_lone_points(values: Sequence[float | None]) -> bool:
     """A known value between two unknown ones is no line: without a marker it would not be seen."""
     known = [False, *(value is not None for value in values), False]
     return any(

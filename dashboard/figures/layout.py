@@ -8,6 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from dashboard.wording.numbers import minute
+
 # Points of a series, and where they are missing.
 
 # What the figures draw: values at equal steps of time. None is unknown, and says why.
@@ -95,6 +97,8 @@ CONFIG = {"displayModeBar": False, "responsive": True, "doubleClick": "reset", "
 INK, QUIET, RULE, PAPER = "var(--ink)", "var(--ink-quiet)", "var(--rule)", "var(--paper)"
 # All figures of a page share their time axis, so that one moment stands under the other.
 LEFT = 104
+# Room above a figure for a quiet sentence over the marks.
+ABOVE = 42
 # Parts of the height: of a bar, and from one bar to the next.
 BAR, LANE = 0.02, 0.09
 AXIS: dict[str, Any] = {
@@ -162,6 +166,16 @@ def aside(text: str) -> Figure:
         "yanchor": "bottom",
         "yshift": 14,
     }
+
+
+def beginning(drawn: Figure, collected_since: datetime | None, now: datetime) -> Figure:
+    """The figure, with a label where its data begins, if that is later than its range."""
+    if collected_since is not None:
+        text = _("collecting since %(time)s UTC") % {"time": minute(collected_since, now)}
+        drawn["layout"]["annotations"].append(aside(text) | {"x": 0, "xanchor": "left"})
+        margin = drawn["layout"]["margin"]
+        drawn["layout"]["margin"] = {**margin, "t": max(margin["t"], ABOVE)}
+    return drawn
 
 
 def _shade(span: Span, since: datetime, until: datetime) -> Figure:

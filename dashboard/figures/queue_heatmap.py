@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from .layout import AXIS, LEFT, Change, Figure, Line, Span, aside, figure, no_reason, on_axis
 
-ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 15
+ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 14
 SCALE = [[i / 4, f"var(--heat-{i})"] for i in range(5)]
 
 
@@ -69,13 +69,21 @@ def _scale(most: float | None) -> Figure:
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """What tells the queues apart, without the words that all names begin with; the whole name is on hover."""
+    """What tells the queues apart, without the words that all names share; the whole name is on hover."""
     words = [name.split(" / ") for name in names]
-    shared = 0
-    while len(names) > 1 and all(len(w) > shared + 1 and w[shared] == words[0][shared] for w in words):
-        shared += 1
-    rests = [" / ".join(w[shared:]) for w in words]
-    return [rest if len(rest) <= LABEL_LETTERS else f"…{rest[1 - LABEL_LETTERS :]}" for rest in rests]
+    size = min((len(one) for one in words), default=0)
+    told = [i for i in range(size) if i == size - 1 or len(names) == 1 or any(one[i] != words[0][i] for one in words)]
+    return [_label([one[i] for i in told]) for one in words]
+
+
+def _label(words: Sequence[str]) -> str:
+    """The last is the queue's id and stays whole; the first, of several, loses its end."""
+    *before, last = words
+    room = LABEL_LETTERS - len(last) - 3
+    name = " / ".join(before)
+    if not name:
+        return last if len(last) <= LABEL_LETTERS else f"…{last[1 - LABEL_LETTERS :]}"
+    return f"{name if len(name) <= room else f'{name[: room - 1]}…'} / {last}"
 
 
 def _hatched(starts: Sequence[datetime], step: timedelta, queues: Sequence[Line]) -> Iterator[Figure]:

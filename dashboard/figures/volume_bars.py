@@ -24,7 +24,7 @@ def volume_bars(
 ) -> Figure:
     """`lines` from the foot up, each with its colour: messages of each window, that begin at `starts`."""
     traces = [_bars(starts, step, line, colour) for line, colour in lines]
-    reasons = [_why(lines, i) for i in range(len(starts))]
+    reasons = [why_unknown(lines, i) for i in range(len(starts))]
     traces.append(hatched_windows(starts, step, [reason is not None for reason in reasons], reasons))
     return figure(
         traces,
@@ -54,7 +54,7 @@ def _bars(starts: Sequence[datetime], step: timedelta, line: Line, colour: str) 
     }
 
 
-def _why(lines: Sequence[tuple[Line, str]], window: int) -> str | None:
+def why_unknown(lines: Sequence[tuple[Line, str]], window: int) -> str | None:
     """Why a window is not known whole; None where it is. What is alike for several volumes is said once."""
     missing: dict[str, list[str]] = {}
     for line, _colour in lines:

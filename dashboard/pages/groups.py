@@ -119,7 +119,8 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
     query = GroupsQuery.of(request)
     filters = query.filters(frame.cluster)
     found = group_list(filters, now=frame.now, page=query.page, page_size=ROWS)
-    lines = sparklines({row.id: row.lag_messages for row in found.rows}, frame.range.since, frame.range.until)
+    lags, shown = {row.id: row.lag_messages for row in found.rows}, frame.collected
+    lines = sparklines(lags, shown.since, shown.until, is_past=frame.is_past)
     return context(
         frame,
         query=query,
@@ -168,6 +169,10 @@ def _has_many_clusters(frame: Frame) -> bool:
     return frame.cluster is None and len(frame.clusters) > 1
 
 
+def _line_head(frame: Frame) -> str:
+    return frame.range.label if frame.range.is_own else _("Last %s") % frame.range.label
+
+
 def _columns(frame: Frame, ordering: str) -> list[Column]:
     words = [("health", _("Health")), ("state", _("State")), ("group", _("Group"))]
     if _has_many_clusters(frame):
@@ -177,6 +182,6 @@ def _columns(frame: Frame, ordering: str) -> list[Column]:
         column(frame, ordering, name, str(FIELDS[name].label), str(FIELDS[name].unit), is_number=True)
         for name in NUMBERS
     ]
-    heads.insert(len(words) + 1, Column("line", _("Last %s") % frame.range.label, "", "", "", is_number=False))
+    heads.insert(len(words) + 1, Column("line", _line_head(frame), "", "", "", is_number=False))
     heads.append(column(frame, ordering, "last_rebalance_at", _("Rebalanced"), "", is_number=True))
     return [*heads, column(frame, ordering, "taken_at", _("Scraped"), "", is_number=True)]

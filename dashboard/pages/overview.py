@@ -1,13 +1,17 @@
 """The overview: what needs attention, what is not known, what changed; worst first."""
 
+from datetime import timedelta
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from consumers.alerts.queries.incidents import IncidentFilters, incident_list
 from consumers.clock.status import change_words, clock_status
+from consumers.groups.listing import group_list
+from consumers.groups.rows import GroupFilters, GroupRow
 from consumers.models import HealthLevel, IncidentStatus, State
 from consumers.overview import queries as selector
 from consumers.overview.queries import Change, Overview
@@ -19,17 +23,22 @@ from consumers.rebalances.marks import Mark as RebalanceMark
 from consumers.rebalances.marks import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
+from dashboard.figures.layout import beginning
 from dashboard.figures.shapes import REBALANCE, RESET
 from dashboard.figures.time_bars import Mark, change_strip
+from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_flags
-from dashboard.pages.common.frame import Frame, context, frame_of, refreshing
+from dashboard.pages.common.figures import closed_windows, cut, history_of, line_of
+from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
 from dashboard.pages.resets.reset import reset_words
 from dashboard.wording.numbers import clock
 
 from .rebalances import mark_words
 
-FAILING, FIRING, NAMED = 10, 5, 5
+FAILING, FIRING, NAMED, DRAWN = 10, 5, 5, 6
+DAY = timedelta(days=1)
+MESSAGES = Scale(gettext_lazy("messages"), gettext_lazy("messages"), ",d")
 # Shown even where no group is in them; the others only where one is.
 ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
 
@@ -42,7 +51,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
     in_range = RebalanceFilters(cluster=frame.cluster, since=shown.since, until=shown.until, touching=True)
     rebalanced = rebalance_marks(in_range)
     resets = reset_marks(cluster=frame.cluster, since=shown.since, until=shown.until)
-    lines = sparklines({row.id: row.lag_messages for row in rows}, shown.since, shown.until)
+    lags, collected = {row.id: row.lag_messages for row in rows}, frame.collected
+    lines = sparklines(lags, collected.since, collected.until, is_past=frame.is_past)
     return context(
         frame,
         overview=found,
@@ -56,8 +66,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
                 *(_reset(frame, mark) for mark in resets),
                 *incident_flags(frame),
             ],
-            shown.since,
-            shown.until,
+            collected.since,
+            collected.until,
             _("State changes, rebalances, offset resets, and incidents"),
         ),
         resets=len(resets),
@@ -72,10 +82,33 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         failing_more=max(0, len(found.failing) - FAILING),
         troubled=found.health[HealthLevel.CRITICAL] + found.health[HealthLevel.WARNING],
         unknown=found.health[HealthLevel.UNKNOWN],
+        figure_query=frame.here(range=frame.range.name),
     )
 
 
-overview, overview_part = refreshing("overview/overview.html", "overview/overview_part.html", overview_context)
+overview, overview_part = refreshing(
+    "overview/overview.html", "overview/overview_part.html", overview_context, charts=True
+)
+
+
+@page
+def top_lag(request: HttpRequest) -> HttpResponse:
+    """The lag of the groups that are furthest behind now, as JSON for the browser to draw."""
+    frame = frame_of(request, timezone.now())
+    shown = frame.collected
+    most = group_list(GroupFilters(cluster=frame.cluster, ordering="-lag_messages"), now=frame.now, page_size=DRAWN)
+    histories = [history_of(row.cluster, row.group, shown, frame.now, "group") for row in most.rows]
+    step = timedelta(seconds=histories[0].step_seconds) if histories else DAY
+    lines = [line_of(one.series[0], _name(frame, row)) for one, row in zip(histories, most.rows, strict=True)]
+    size = max((closed_windows(line) for line in lines), default=0)
+    starts = [point.at for point in histories[0].series[0].points[:size]] if histories else []
+    coloured = [(cut(line, size), f"var(--series-{i + 1})") for i, line in enumerate(lines)]
+    drawn = time_lines(starts, step, coloured, MESSAGES, [], until=shown.until)
+    return JsonResponse(beginning(drawn, shown.collected_since, frame.now))
+
+
+def _name(frame: Frame, row: GroupRow) -> str:
+    return row.group if frame.cluster or len(frame.clusters) == 1 else f"{row.cluster} / {row.group}"
 
 
 def _firing(frame: Frame) -> dict[str, Any]:
@@ -122,10 +155,10 @@ def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
         href = frame.to("rebalances", group=mark.group, cluster=mark.cluster)
     else:
         href = frame.to("rebalance", mark.cluster, mark.group, mark.at)
-    return Mark(max(at, frame.range.since), REBALANCE, text, href)
+    return Mark(max(at, frame.collected.since), REBALANCE, text, href)
 
 
 def _reset(frame: Frame, mark: ResetMark) -> Mark:
     """One that began before the range stands at its edge."""
     text = f"{clock(mark.since, frame.now)} UTC · {mark.group} · {reset_words(mark)}"
-    return Mark(max(mark.since, frame.range.since), RESET, text, frame.to("reset", mark.id))
+    return Mark(max(mark.since, frame.collected.since), RESET, text, frame.to("reset", mark.id))

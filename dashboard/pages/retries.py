@@ -30,12 +30,12 @@ from consumers.retries.volumes import VolumeWindow, volumes_of
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
-from dashboard.figures.layout import Figure, Line
+from dashboard.figures.layout import Figure, Line, beginning
 from dashboard.figures.retry_ladder import is_late, retry_ladder
 from dashboard.figures.volume_bars import volume_bars
-from dashboard.pages.common.figures import marks_of
+from dashboard.pages.common.figures import charted, marks_of
 from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
-from dashboard.pages.common.moments import Range, range_of
+from dashboard.pages.common.moments import Range
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import FIELDS
 
@@ -246,8 +246,8 @@ def dead_letters(request: HttpRequest, cluster: str, group: str) -> HttpResponse
 
 def _figure(request: HttpRequest, cluster: str, group: str, names: dict[str, tuple[str, str]]) -> JsonResponse:
     now = timezone.now()
-    shown = range_of(request, now)
-    return JsonResponse(volume_figure(cluster, group, shown, now, names))
+    shown = charted(request, now, cluster, group)
+    return JsonResponse(beginning(volume_figure(cluster, group, shown, now, names), shown.collected_since, now))
 
 
 def volume_figure(cluster: str, group: str, shown: Range, now: datetime, names: dict[str, tuple[str, str]]) -> Figure:

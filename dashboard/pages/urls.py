@@ -20,13 +20,14 @@ from . import (
     rebalances,
     resend,
     retries,
+    search,
 )
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
 from .ownership import group_ownership
 from .repeats import repeats
 from .resets import reset, reset_plan
-from .site import patterns, preferences, theme
+from .site import account, patterns, preferences, theme
 
 # Addresses of the pages of alerts.
 
@@ -157,7 +158,12 @@ urlpatterns = [
     path("parts/findings/", findings.findings_part, name="findings_part"),
     path("parts/retries/", retries.retries_part, name="retries_part"),
     path("parts/clusters/", clusters.clusters_part, name="clusters_part"),
+    path("search/", search.search_page, name="search"),
+    path("search/suggestions/", search.suggestions, name="search_suggestions"),
+    path("figures/top-lag/", overview.top_lag, name="top_lag_figure"),
     path("figures/<str:cluster>/<str:group>/lag/", figures.lag, name="lag_figure"),
+    path("figures/<str:cluster>/<str:group>/rates/", figures.rates, name="rates_figure"),
+    path("figures/<str:cluster>/<str:group>/time-lag/", figures.time_lag, name="time_lag_figure"),
     path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
     path("figures/<str:cluster>/<str:group>/rebalances/<str:at>/", rebalance.rebalance_figure, name="rebalance_figure"),
     path("figures/<str:cluster>/<str:group>/ownership/", group_ownership.ownership_figure_of, name="ownership_figure"),
@@ -167,6 +173,10 @@ urlpatterns = [
     path("login/", opened_or_sent(limited(LoginView.as_view(redirect_authenticated_user=True))), name="login"),
     path("logout/", require_POST(LogoutView.as_view()), name="logout"),
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
+    path("account/tokens/", account.tokens, name="tokens"),
+    path("account/tokens/<int:token>/revoke/", account.token_revoke, name="token_revoke"),
+    path("account/password/", opened_or_sent(account.PasswordPage.as_view()), name="password"),
+    path("account/password/changed/", account.password_changed, name="password_changed"),
     path("theme/", theme.theme, name="theme"),
     path("language/", preferences.language, name="language"),
     *reset_patterns,

@@ -22,6 +22,7 @@ register.filter("duration", numbers.duration)
 register.filter("size", numbers.size)
 register.filter("share", numbers.share)
 register.filter("rate", numbers.rate)
+register.filter("end_of_id", numbers.end_of_id)
 
 
 @register.simple_tag(takes_context=True)

@@ -21,6 +21,9 @@ rate = texts.rate
 chosen = texts.chosen
 
 
+ID_LETTERS = 12
+
+
 def count(value: float) -> str:
     return texts.count(round(value))
 
@@ -30,6 +33,11 @@ def duration(seconds: float) -> str:
     if 0 < abs(seconds) < 10 and seconds != round(seconds):
         return _("%(n)s s") % {"n": f"{seconds:.2g}"}
     return texts.age(seconds)
+
+
+def end_of_id(message_id: str) -> str:
+    """Ids of messages of one producer differ at their end."""
+    return message_id if len(message_id) <= ID_LETTERS else f"…{message_id[-ID_LETTERS:]}"
 
 
 def share(part: float) -> str:

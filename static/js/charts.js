@@ -37,6 +37,35 @@
     }
   }
 
+  // All figures of a page show one stretch of time: what is chosen on one is shown on the others, outlives a refresh,
+  // and can be made the range of the page.
+  let zoom = null;
+  let isFollowing = false;
+  const link = document.getElementById("zoomed");
+  const isOfTime = (layout) => layout?.xaxis?.type === "date";
+
+  function named(at) {
+    const text = String(at).replace("T", " ");
+    const whole = new Date(`${text.slice(0, 19).replace(" ", "T")}${text.length < 17 ? ":00" : ""}Z`);
+    return `${whole.toISOString().slice(0, 19)}Z`;
+  }
+
+  function follow(element, changed) {
+    if (isFollowing || !isOfTime(element.layout)) return;
+    const [from, to] = changed["xaxis.range"] ?? [changed["xaxis.range[0]"], changed["xaxis.range[1]"]];
+    if (from === undefined && !changed["xaxis.autorange"]) return;
+    zoom = from === undefined || JSON.stringify([from, to]) === element.dataset.whole ? null : [from, to];
+    isFollowing = true;
+    const others = [...document.querySelectorAll("[data-figure]")].filter((one) => one !== element && isOfTime(one.layout));
+    const drawn = others.map((one) => Plotly.relayout(one, { "xaxis.range": zoom ?? JSON.parse(one.dataset.whole) }));
+    Promise.all(drawn).finally(() => (isFollowing = false));
+    link.hidden = !zoom || new Date(named(zoom[1])) - new Date(named(zoom[0])) < 60_000;
+    if (link.hidden) return;
+    const address = new URL(location.href);
+    address.searchParams.set("range", `${named(zoom[0])}..${named(zoom[1])}`);
+    link.href = address.href;
+  }
+
   async function whyNot(reply, note) {
     const isProblem = reply.headers.get("Content-Type") === "application/problem+json";
     return isProblem ? (await reply.json()).detail : `${note.dataset.status} ${reply.status}`;
@@ -53,10 +82,20 @@
       if (!reply.ok || reply.redirected) throw new Error(await whyNot(reply, note));
       const figure = read(await reply.text());
       figure.data.forEach(spread);
+      // A legend of a narrow chart stands line under line, and takes no height from the chart.
+      const names = figure.data.filter((one) => one.showlegend !== false).length;
+      if (figure.layout.showlegend && element.clientWidth < 480) figure.layout.height = 220 + 19 * names;
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
       const isFirst = !element.layout;
+      if (isOfTime(figure.layout)) {
+        element.dataset.whole = JSON.stringify(figure.layout.xaxis.range);
+        if (zoom) figure.layout.xaxis.range = [...zoom];
+      }
       await Plotly.react(element, figure.data, figure.layout, figure.config);
-      if (isFirst) element.on("plotly_afterplot", () => makeRoom(element));
+      if (isFirst) {
+        element.on("plotly_afterplot", () => makeRoom(element));
+        element.on("plotly_relayout", (changed) => follow(element, changed));
+      }
       makeRoom(element);
       note.textContent = "";
       delete element.dataset.stale;

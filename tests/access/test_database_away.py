@@ -14,6 +14,8 @@ from tests.access.conftest import Site, World
 OF_WHO_ASKS = ("django_session", "auth_", "consumers_apitoken")
 # What they say is not in the database; or that it is away is one thing of many that they say.
 SAYS_ITS_OWN = ["/api/docs/", "/api/schema/", "/api/v1/nothing/", "/favicon.ico", "/healthz", "/login/", "/readyz"]
+# Of nothing typed there are none.
+SAYS_ITS_OWN += ["/search/suggestions/"]
 
 
 def goes_away(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:

@@ -2,6 +2,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Site
+from tests.browser.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("shop")
 PAGES = ("/", "/groups/", "/groups/prod-a/inventory/", "/clusters/")
@@ -12,8 +13,39 @@ def test_slash_goes_to_the_search_and_enter_finds(site: Site) -> None:
     page.keyboard.press("/")
     page.keyboard.type("bill")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/groups/?search=bill")
-    assert page.locator("tbody th a").all_inner_texts() == ["billing"]
+    # A single hit is opened.
+    page.wait_for_url("**/groups/prod-a/billing/")
+
+
+def test_the_search_names_what_it_would_find(site: Site) -> None:
+    page = site.open("/")
+    page.locator("#search").press_sequentially("bil")
+    expect(page.locator("#found-names option")).to_have_text(["Groups · prod-a"])
+    assert page.locator("#found-names option").get_attribute("value") == "billing"
+    assert site.objections == []
+
+
+def test_a_zoom_is_shown_on_every_chart_and_can_be_the_range_of_the_page(site: Site) -> None:
+    page = site.open("/groups/prod-a/billing/")
+    page.wait_for_selector("#rates-chart .main-svg")
+    page.wait_for_selector("#lag-chart .main-svg")
+    page.locator("#lag-chart").scroll_into_view_if_needed()
+    box = page.locator("#lag-chart .nsewdrag").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 42, steps=8)
+    page.mouse.up()
+    shown = "id => document.getElementById(id)._fullLayout.xaxis.range.map(at => new Date(at).getTime())"
+    wait_until(page, "() => !document.getElementById('zoomed').hidden")
+    chosen = page.evaluate(shown, "lag-chart")
+    wait_until(page, f"chosen => String(({shown})('rates-chart')) === String(chosen)", chosen)
+    page.click("#zoomed")
+    page.wait_for_url("**range=20*..20*")
+    page.wait_for_selector("#rates-chart .main-svg")
+    since, until = page.evaluate(shown, "rates-chart")
+    assert abs((until - since) - (chosen[1] - chosen[0])) <= 60_000
+    assert site.objections == []
 
 
 def test_the_first_tab_leads_past_the_frame(site: Site) -> None:

@@ -25,6 +25,7 @@ PROD_BILLING = {
     "incident": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d10",
     "delivery": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d11",
     "preview": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d12",
+    "token": "1001",
 }
 # Whoever asks for these changes something.
 ACTS = frozenset(

@@ -1,6 +1,5 @@
 """`manage.py token create USER`: an API token. The token alone is the last line of stdout; it is not kept anywhere."""
 
-import secrets
 from argparse import ArgumentParser
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,10 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from consumers.models import ApiToken
-from consumers.models.site import token_digest
-
-TOKEN_BYTES = 32
+from consumers.rest.tokens import make_token
 
 
 class Command(BaseCommand):
@@ -34,11 +30,7 @@ class Command(BaseCommand):
         if not user.is_active:
             raise CommandError(f"The user {options['user']!r} is not active, so that a token would not let it in.")
         expires_at = _expiry(options["expires"], now) if options["expires"] else None
-        token = secrets.token_urlsafe(TOKEN_BYTES)
-        ApiToken.objects.create(
-            user=user, name=options["name"], digest=token_digest(token), created_at=now, expires_at=expires_at
-        )
-        self.stdout.write(token)
+        self.stdout.write(make_token(user, options["name"], expires_at, now))
 
 
 def _expiry(text: str, now: datetime) -> datetime:

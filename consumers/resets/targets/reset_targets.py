@@ -159,7 +159,7 @@ MOMENT_HINT = gettext_lazy("UTC, as 2026-03-14 02:14:24; another zone where it i
 _ALL = (
     ResetTarget(
         code=ResetKind.TIME,
-        label=gettext_lazy("To a time"),
+        label=gettext_lazy("Time"),
         meaning=gettext_lazy("Goes on with the first message stored then or later."),
         hint=MOMENT_HINT,
         field="time",
@@ -171,7 +171,7 @@ _ALL = (
     ),
     ResetTarget(
         code=ResetKind.MOMENT,
-        label=gettext_lazy("Back to where this group stood at a past moment"),
+        label=gettext_lazy("Past position of this group"),
         meaning=gettext_lazy("From the history that was kept: also where brokers have lost the offsets."),
         hint=MOMENT_HINT,
         field="moment",
@@ -184,21 +184,21 @@ _ALL = (
     ),
     ResetTarget(
         code=ResetKind.EARLIEST,
-        label=gettext_lazy("To the oldest message that is kept"),
+        label=gettext_lazy("Earliest"),
         meaning=gettext_lazy("Everything that is kept comes again."),
         offset=_earliest,
         told_as_ms=lambda value: EARLIEST_MS,
     ),
     ResetTarget(
         code=ResetKind.LATEST,
-        label=gettext_lazy("To the end"),
+        label=gettext_lazy("Latest"),
         meaning=gettext_lazy("Everything that waits is lost to this group."),
         offset=_latest,
         told_as_ms=lambda value: LATEST_MS,
     ),
     ResetTarget(
         code=ResetKind.SKIP_OLDER,
-        label=gettext_lazy("Past everything older than"),
+        label=gettext_lazy("Skip older than"),
         meaning=gettext_lazy("Older messages are lost to this group; no queue goes back."),
         hint=gettext_lazy("90 s, 30 min, 2 h or 1 d"),
         field="skip_older",
@@ -210,7 +210,7 @@ _ALL = (
     ),
     ResetTarget(
         code=ResetKind.SHIFT,
-        label=gettext_lazy("By a number of messages"),
+        label=gettext_lazy("Shift by N messages"),
         meaning=gettext_lazy(
             "Each queue by as many: below zero they come again, above zero they are lost to this group."
         ),
@@ -222,7 +222,7 @@ _ALL = (
     ),
     ResetTarget(
         code=ResetKind.OFFSET,
-        label=gettext_lazy("To an offset"),
+        label=gettext_lazy("Offset"),
         meaning=gettext_lazy("The same number in every chosen queue."),
         hint=gettext_lazy("a whole number from 0 on"),
         field="offset",
@@ -232,7 +232,7 @@ _ALL = (
     ),
     ResetTarget(
         code=ResetKind.COPY,
-        label=gettext_lazy("To where another group stands"),
+        label=gettext_lazy("Copy from another group"),
         meaning=gettext_lazy("Queue by queue; queues in which that group has committed nothing are left out."),
         hint=gettext_lazy("a group of this cluster"),
         field="copy",
@@ -244,7 +244,7 @@ _ALL = (
     ),
     ResetTarget(
         code=ResetKind.OFFSETS,
-        label=gettext_lazy("To the offsets of a list"),
+        label=gettext_lazy("Offsets of a CSV list"),
         meaning=gettext_lazy("CSV with the columns topic, broker, queue_id and offset, as the exports have them."),
         hint=gettext_lazy("pasted here, or as a file; lines without an offset are left out"),
         field="csv",

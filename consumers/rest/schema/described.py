@@ -108,7 +108,7 @@ class TokenScheme(OpenApiAuthenticationExtension):
             "type": "apiKey",
             "in": "header",
             "name": "Authorization",
-            "description": "`Token …`, made by `manage.py token create USER`",
+            "description": "`Bearer …`, created under API tokens in the account menu",
         }
 
 

@@ -98,7 +98,9 @@ def _open(
 
 def _past(frame: Frame, filters: IncidentFilters) -> dict[str, Any]:
     shown = frame.range
-    wanted = replace(filters, statuses=(IncidentStatus.RESOLVED,), since=shown.since, ordering="-resolved_at")
+    wanted = replace(
+        filters, statuses=(IncidentStatus.RESOLVED,), since=shown.since, until=shown.until, ordering="-resolved_at"
+    )
     rows, paging = listed(frame, ROWS, lambda number: incident_list(wanted, frame.now, page=number, page_size=ROWS))
     longest = list(LABELS)[-1]
     return {

@@ -187,7 +187,7 @@ def _flag(frame: Frame, at: datetime, marks: Sequence[IncidentMark]) -> Mark:
     """One that fired before the range stands at its edge."""
     first, when = marks[0], f"{clock(at, frame.now)} UTC"
     flag = FLAGS[Severity(first.severity)]
-    place = max(at, frame.range.since + timedelta(seconds=1))
+    place = max(at, frame.collected.since + timedelta(seconds=1))
     if len(marks) == 1:
         text = f"{when} · {_named(first)} · {incident_words(first, frame.now)}"
         return Mark(place, flag, text, frame.to("incident", first.id))

@@ -1,38 +1,54 @@
 """The figures of a group's page, as JSON for the browser to draw."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from consumers.groups.detail import live_lag
 from consumers.overview.queries import changes
-from consumers.queries.history import History, Series, group_history
+from consumers.queries.groups import find_group
+from consumers.queries.history import History, Point, Series, group_history
 from consumers.queries.windows import OPEN_WINDOWS, RangeError
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import coded_reason
 from dashboard.figures.lag_lines import lag_lines
-from dashboard.figures.layout import Change, Figure, Line, Span
+from dashboard.figures.layout import Change, Figure, Line, Span, beginning
 from dashboard.figures.queue_heatmap import queue_heatmap
+from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
 from dashboard.pages.rebalances import rebalance_spans
 from dashboard.pages.repeats.repeats import repeat_spans
 from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
+from dashboard.wording.numbers import duration
 
 from .frame import no_group, page
 from .moments import Range, range_of
 
 QUEUES_SHOWN = 200
+PRODUCED, CONSUMED, TIME_LAG = "var(--series-2)", "var(--line)", "var(--line-total)"
+RATE = Scale(gettext_lazy("messages/s"), gettext_lazy("msg/s"), ",.4~g")
+TIME = Scale(gettext_lazy("time lag"), words=duration)
 
 
 @page
 def lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     now = timezone.now()
+    shown = charted(request, now, cluster, group)
+    drawn = lag_figure(cluster, group, shown, now, spans_of(cluster, group, shown))
+    return JsonResponse(beginning(drawn, shown.collected_since, now))
+
+
+def charted(request: HttpRequest, now: datetime, cluster: str, group: str) -> Range:
+    """The range of the page; from the first reading of the group on, if there was none before."""
     shown = range_of(request, now)
-    return JsonResponse(lag_figure(cluster, group, shown, now, spans_of(cluster, group, shown)))
+    found = find_group(cluster, group)
+    return shown if found is None else shown.collected_from(found.first_seen_at)
 
 
 def lag_figure(
@@ -65,7 +81,7 @@ def lag_figure(
 @page
 def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     now = timezone.now()
-    shown = range_of(request, now)
+    shown = charted(request, now, cluster, group)
     history = history_of(cluster, group, shown, now, "queue", most_behind=QUEUES_SHOWN)
     lines = [line_of(series, f"{series.topic} / {series.broker} / {series.queue_id}") for series in history.series]
     step = timedelta(seconds=history.step_seconds)
@@ -75,7 +91,52 @@ def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     starts = every[:size]
     chosen = [cut(line, size) for line in lines]
     marks, spans = marks_of(cluster, group, shown), spans_of(cluster, group, shown)
-    return JsonResponse(queue_heatmap(starts, step, chosen, marks, spans, until=now))
+    drawn = queue_heatmap(starts, step, chosen, marks, spans, until=shown.until)
+    return JsonResponse(beginning(drawn, shown.collected_since, now))
+
+
+@page
+def rates(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    """Messages that were produced and consumed a second."""
+    names = {"produce_rate": (_("produced"), PRODUCED), "consume_rate": (_("consumed"), CONSUMED)}
+    return _of_group(request, cluster, group, names, RATE)
+
+
+@page
+def time_lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    return _of_group(request, cluster, group, {"time_lag_seconds": (_("time lag"), TIME_LAG)}, TIME)
+
+
+def _of_group(
+    request: HttpRequest, cluster: str, group: str, names: Mapping[str, tuple[str, str]], scale: Scale
+) -> JsonResponse:
+    now = timezone.now()
+    shown = charted(request, now, cluster, group)
+    history = history_of(cluster, group, shown, now, "group")
+    points = history.series[0].points[: closed_windows(line_of(history.series[0], ""))]
+    drawn = time_lines(
+        [point.at for point in points],
+        timedelta(seconds=history.step_seconds),
+        [(_field_line(points, field, name), colour) for field, (name, colour) in names.items()],
+        scale,
+        marks_of(cluster, group, shown),
+        spans_of(cluster, group, shown),
+        until=shown.until,
+    )
+    return JsonResponse(beginning(drawn, shown.collected_since, now))
+
+
+def _field_line(points: Sequence[Point], field: str, name: str) -> Line:
+    return Line(
+        name,
+        [getattr(point, field) if point.complete else None for point in points],
+        [
+            (point.unknown_reason or point.unknown.get(field))
+            if point.complete
+            else coded_reason(ReasonCode.NOT_AGGREGATED)
+            for point in points
+        ],
+    )
 
 
 def history_of(

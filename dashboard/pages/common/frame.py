@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from csp.constants import SELF
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_required
-from django.db.models import Model
+from django.db.models import Min, Model
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
@@ -176,6 +176,13 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class RangeMove:
+    sign: str
+    label: str
+    href: str
+
+
+@dataclass(frozen=True)
 class Frame:
     request: HttpRequest
     now: datetime
@@ -220,6 +227,32 @@ class Frame:
     @property
     def ranges(self) -> list[Choice]:
         return [Choice(str(label), self.here(range=name), name == self.range.name) for name, label in LABELS.items()]
+
+    @cached_property
+    def collected(self) -> Range:
+        """The range, from where anything of its clusters was read first."""
+        groups = ConsumerGroup.objects.filter(cluster__name=self.cluster) if self.cluster else ConsumerGroup.objects
+        first = groups.aggregate(first=Min("first_seen_at"))["first"]
+        return self.range if first is None else self.range.collected_from(first)
+
+    @property
+    def is_past(self) -> bool:
+        return self.range.until < self.now.replace(microsecond=0)
+
+    @property
+    def range_moves(self) -> list[RangeMove]:
+        """One range earlier, one later, and twice as long. What would lead to no other range is left out."""
+        moves = [
+            ("‹", _("Earlier"), self.range.moved(-1, self.now)),
+            ("›", _("Later"), self.range.moved(1, self.now)),
+            ("⊖", _("Zoom out"), self.range.wider(self.now)),
+        ]
+        at_end = self.range.until >= self.now.replace(microsecond=0)
+        return [
+            RangeMove(sign, label, self.here(range=one.name))
+            for sign, label, one in moves
+            if not (at_end and sign == "›")
+        ]
 
     @property
     def cluster_choices(self) -> list[Choice]:

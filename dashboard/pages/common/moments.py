@@ -1,7 +1,7 @@
 """A past moment that a page shows: a link says it, so that a pasted address shows the same thing."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from django.http import HttpRequest
@@ -69,21 +69,82 @@ LABELS: dict[str, str | Promise] = {
     "1y": gettext_lazy("1 y"),
 }
 DEFAULT = "1h"
+# Between the two times of a range of one's own. A chart of less than a minute has no window.
+TO, SHORTEST, LONGEST = "..", timedelta(minutes=1), timedelta(days=5 * 366)
+# A chart of a group that was just seen for the first time is not narrower.
+FIRST_MINUTES = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
 class Range:
+    """`name`: one of RANGES, or two times as `2026-03-14T02:00:00Z..2026-03-14T02:15:00Z`. `collected_since`: a chart
+    begins there, later than its range, as there was nothing to read before."""
+
     name: str
     since: datetime
     until: datetime
+    collected_since: datetime | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Two times; what happened after the second is not of this range."""
+        return self.name not in RANGES
 
     @property
     def label(self) -> str:
-        return str(LABELS[self.name])
+        return f"{_short(self.since)} – {_short(self.until, self.since)}" if self.is_own else str(LABELS[self.name])
+
+    @property
+    def words(self) -> str:
+        """To go on a heading: in the last 1 h."""
+        if self.is_own:
+            return _("from %(since)s to %(until)s") % {
+                "since": _short(self.since),
+                "until": _short(self.until, self.since),
+            }
+        return _("in the last %(range)s") % {"range": self.label}
+
+    def collected_from(self, first: datetime) -> "Range":
+        """Of a group that was first read at `first`."""
+        begin = min(first, self.until - FIRST_MINUTES)
+        return self if begin <= self.since else replace(self, since=begin, collected_since=first)
+
+    def moved(self, parts: float, now: datetime) -> "Range":
+        """Later by so many of its lengths, and no further than now."""
+        length = self.until - self.since
+        until = min(self.until + parts * length, now)
+        return own_range(until - length, until)
+
+    def wider(self, now: datetime) -> "Range":
+        """Twice as long, around the same middle, and no further than now."""
+        half = (self.until - self.since) / 2
+        until = min(self.until + half, now)
+        return own_range(max(until - 4 * half, now - LONGEST), until)
+
+
+def own_range(since: datetime, until: datetime) -> Range:
+    """With whole seconds, so that its name says it exactly."""
+    since, until = (at.astimezone(UTC).replace(microsecond=0) for at in (since, until))
+    return Range(f"{_named(since)}{TO}{_named(until)}", since, until)
 
 
 def range_of(request: HttpRequest, now: datetime) -> Range:
     name = request.GET.get("range", DEFAULT)
-    if name not in RANGES:
-        raise UnknownFilter("range", name, RANGES)
-    return Range(name, now - RANGES[name], now)
+    if name in RANGES:
+        return Range(name, now - RANGES[name], now)
+    first, separator, last = name.partition(TO)
+    since, until = (read_moment(first), read_moment(last)) if separator else (None, None)
+    if since is None or until is None or not SHORTEST <= until - since <= LONGEST or since >= now:
+        own = _("two times at least 1 min apart, for example 2026-03-14T02:00:00Z..2026-03-14T02:15:00Z")
+        raise UnknownFilter("range", name, [*RANGES, own])
+    return own_range(since, min(until, now))
+
+
+def _named(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%S}Z"
+
+
+def _short(at: datetime, beside: datetime | None = None) -> str:
+    """Without the day of the one beside it; seconds where there are some."""
+    time = f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
+    return time if beside is not None and beside.date() == at.date() else f"{at:%Y-%m-%d} {time}"

@@ -14,10 +14,11 @@ from consumers.queries.groups import find_group
 from consumers.queries.windows import window_range
 from consumers.rebalances.events import newest_rebalances
 from consumers.rebalances.flapping import flapping_of
+from dashboard.figures.layout import beginning
 from dashboard.figures.ownership_timeline import OWNERS, colour_number, ownership_timeline
-from dashboard.pages.common.figures import marks_of
+from dashboard.pages.common.figures import charted, marks_of
 from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
-from dashboard.pages.common.moments import moment_of, range_of
+from dashboard.pages.common.moments import moment_of
 from dashboard.pages.rebalances import rebalance_spans
 
 from .ownership_tables import compared, member_table, queue_table, subscription_table
@@ -32,7 +33,8 @@ def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str
     if group is None:
         raise no_group(cluster, name)
     at, head = moment_of(request, frame.now), group_head(group, now=frame.now)
-    owners = timeline_owners(group, since=window_range(frame.range.since, frame.now).start, until=frame.now)
+    shown = frame.range.collected_from(group.first_seen_at)
+    owners = timeline_owners(group, since=window_range(shown.since, shown.until).start, until=shown.until)
     check = ownership_check(group, frame.now) if at is None else None
     rows = assignments(group, now=frame.now, at=at, expected=check.expected if check else None)
     now_only = {} if check is None else compared(frame, check) | member_table(frame, group, rows, owners)
@@ -91,11 +93,12 @@ def _at(frame: Frame, at: datetime | None) -> str:
 def ownership_figure_of(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """The picture of who owned which queue, as JSON for the browser to draw."""
     now = timezone.now()
-    shown = range_of(request, now)
+    shown = charted(request, now, cluster, group)
     # Where the axis of the lag begins, above it.
     since = window_range(shown.since, shown.until).start
-    found = timeline(cluster, group, since=since, until=now, topic=request.GET.get("topic") or None)
+    found = timeline(cluster, group, since=since, until=shown.until, topic=request.GET.get("topic") or None)
     if found is None:
         raise no_group(cluster, group)
     changes, spans = marks_of(cluster, group, shown), rebalance_spans(cluster, group, shown)
-    return JsonResponse(ownership_timeline(found, changes, spans, since=since, until=now, at=moment_of(request, now)))
+    drawn = ownership_timeline(found, changes, spans, since=since, until=shown.until, at=moment_of(request, now))
+    return JsonResponse(beginning(drawn, shown.collected_since, now))

@@ -371,12 +371,12 @@ def _falling(rows: Sequence[AssignmentRow]) -> tuple[Counter[str] | None, str]:
 
 
 def subscription_table(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
-    since = frame.range.since
+    since, until = frame.range.since, frame.range.until
     try:
-        found = subscription_history(group, since=since, until=frame.now)
+        found = subscription_history(group, since=since, until=until)
     except RangeError as error:
         why = dict.fromkeys(("subscriptions", "differences"), str(error))
-        found = SubscriptionHistory(since, frame.now, [], [], why)
+        found = SubscriptionHistory(since, until, [], [], why)
     differences = sorted(found.differences, key=lambda one: one.since, reverse=True)
     lines = subscription_lines(found.subscriptions)
     return {

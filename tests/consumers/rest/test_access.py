@@ -31,7 +31,8 @@ def test_it_answers_a_problem_to_whoever_is_not_let_in():
     [
         ("Token unknown", "Unknown token."),
         ("Token two words", "without spaces in it"),
-        ("Bearer a-token-of-a-test", "Authentication credentials were not provided."),
+        ("Bearer unknown", "Unknown token."),
+        ("Basic a-token-of-a-test", "Authentication credentials were not provided."),
     ],
 )
 def test_it_says_why_a_token_does_not_let_in(api, header, sentence):

@@ -16,7 +16,7 @@ def queues(*places: tuple[str, str, int]) -> list[TimelineQueue]:
         ([("Orders", "broker-a", 1), ("Refunds", "broker-a", 2)], ["Orders / 0", "Refunds / 0", "1"]),
         (
             [("Orders", "broker-a", 3), ("A-topic-with-a-long-name", "broker-b", 3)],
-            ["Orders<br>broker-a / 0", "2", "A-topic-with-…<br>broker-b / 0", "2"],
+            ["Orders<br>broker-a / 0", "2", "A-topic-with…<br>broker-b / 0", "2"],
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_totals_are_unknown_while_a_group_is(admin_client: Client) -> None:
     cluster = a_cluster()
     a_dead_broker(cluster)
     a_total(a_group(cluster), 7)
-    facts = text_of(admin_client.get("/").text.split('<dl class="facts">')[1].split("</dl>")[0])
+    facts = text_of(admin_client.get("/").text.split('<dl class="facts main">')[1].split("</dl>")[0])
     assert facts.count("unknown") == 4
     assert not re.search(r"\b0\b", facts)
 

@@ -39,9 +39,9 @@ def test_they_are_made_once(rules: list[AlertRule]) -> None:
 
 
 def test_a_rule_of_people_with_the_name_of_one_stays_as_it_is() -> None:
-    a_rule("Rebalances without end", measure="rebalance_episodes_hour", threshold=9)
+    a_rule("Group not stabilising", measure="rebalance_episodes_hour", threshold=9)
     DEFAULTS.make(apps, None)
-    assert list(AlertRule.objects.filter(name="Rebalances without end").values_list("key", "threshold")) == [(None, 9)]
+    assert list(AlertRule.objects.filter(name="Group not stabilising").values_list("key", "threshold")) == [(None, 9)]
 
 
 def test_members_that_go_on_changing_are_told_from_when_pages_say_that_they_do_not_settle(settings: Any) -> None:

@@ -114,6 +114,7 @@ def test_without_a_queue_the_axis_has_the_range_all_the_same(admin_client: Clien
 def test_a_long_range_is_drawn_in_windows_of_an_hour_or_a_day(
     admin_client: Client, group: ConsumerGroup, name: str, step: int, points: int
 ) -> None:
+    ConsumerGroup.objects.update(first_seen_at=NOW - timedelta(days=700))
     start = NOW.replace(hour=0) - 20 * timedelta(days=1)
     GroupWindow.objects.create(group=group, step_seconds=step, start=start, lag_messages=12, readings=4)
     drawn = admin_client.get(f"/figures/prod/billing/lag/?range={name}").json()
@@ -129,3 +130,47 @@ def test_every_tab_with_a_range_offers_months(admin_client: Client, group: Consu
     assert page.status_code == 200
     assert 'href="?range=1y"' in page.text
     assert "the last 90 d" in page.text
+
+
+@pytest.mark.parametrize("name", ["lag", "queues", "rates", "time-lag", "volumes", "ownership"])
+def test_a_figure_begins_where_its_group_was_read_first_and_says_so(
+    admin_client: Client, group: ConsumerGroup, name: str
+) -> None:
+    ConsumerGroup.objects.update(first_seen_at=ago(600))
+    layout = figure(admin_client, name)["layout"]
+    assert layout["xaxis"]["range"][0] == "2026-03-14 02:50:00"
+    assert "collecting since 02:50 UTC" in {note["text"] for note in layout["annotations"]}
+
+
+def test_a_figure_of_a_group_that_was_read_before_its_range_says_nothing_of_its_beginning(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    notes = figure(admin_client, "rates")["layout"]["annotations"]
+    assert not [note for note in notes if "collecting" in note["text"]]
+
+
+def test_rates_of_a_window_that_lacks_one_are_hatched_with_its_reason(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    common = {"group": group, "step_seconds": 60, "lag_messages": 4, "readings": 4}
+    GroupWindow.objects.create(start=NOW - 3 * MINUTE, consume_rate=2.5, produce_rate=3.5, **common)
+    GroupWindow.objects.create(start=NOW - 2 * MINUTE, consume_rate=None, produce_rate=3.5, **common)
+    GroupWindow.objects.create(start=NOW - 1 * MINUTE, consume_rate=0.0, produce_rate=3.5, **common)
+    drawn = figure(admin_client, "rates")
+    assert trace(drawn, "produced")["y"][-3:] == [3.5, 3.5, 3.5]
+    assert trace(drawn, "consumed")["y"][-3:] == [2.5, None, 0.0]
+    assert trace(drawn, "unknown")["customdata"][-1].startswith("consumed: ")
+    assert trace(drawn, "unknown")["x"][-1] == "2026-03-14 02:58:30"
+
+
+def test_a_figure_of_a_past_range_ends_with_it_and_has_no_lag_of_this_moment(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    a_window(group, 30, 10)
+    a_total(group, 30)
+    drawn = admin_client.get(
+        "/figures/prod/billing/lag/", {"range": "2026-03-14T02:20:00Z..2026-03-14T02:40:00Z"}
+    ).json()
+    assert drawn["layout"]["xaxis"]["range"] == ["2026-03-14 02:20:00", "2026-03-14 02:40:00"]
+    assert [value for value in trace(drawn, "all topics")["y"] if value is not None] == [10]
+    assert "now" not in {one["name"] for one in drawn["data"]}

@@ -22,7 +22,7 @@ def policy(client: Client, address: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "address", ["/login/", "/", "/groups/", "/clusters/", "/patterns/", "/no/such/page/", "/alerts/"]
+    "address", ["/login/", "/findings/", "/groups/", "/clusters/", "/patterns/", "/no/such/page/", "/alerts/"]
 )
 def test_a_page_without_a_chart_has_the_strict_policy(admin_client: Client, address: str) -> None:
     found = policy(admin_client, address)

@@ -54,7 +54,7 @@ def chosen(html: str) -> list[str]:
 def test_it_lists_the_newest_first_each_with_its_own_page(admin_client: Client) -> None:
     html = admin_client.get(URL).text
     assert places(html) == ["broker-a/0/3", "broker-a/0/2", "broker-a/0/1"]
-    assert '<a href="/groups/prod/billing/dlq/broker-a/0/3/">UNIQ-3</a>' in html
+    assert '<a href="/groups/prod/billing/dlq/broker-a/0/3/" title="UNIQ-3"><code>UNIQ-3</code></a>' in html
     assert "1–3 of 3" in text(html)
 
 

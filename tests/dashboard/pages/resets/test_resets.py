@@ -66,7 +66,7 @@ def test_long_lists_are_paged(billing: ConsumerGroup) -> None:
 
 @pytest.mark.parametrize("path", [GROUP, f"{GROUP}ownership/", f"{GROUP}retries/", f"{GROUP}offsets/"])
 def test_each_tab_leads_to_the_form_for_who_may_use_it(billing: ConsumerGroup, path: str) -> None:
-    link = '<a class="push" id="plan-a-reset" href="/groups/prod/billing/resets/plan/">'
+    link = '<a class="button" id="plan-a-reset" href="/groups/prod/billing/resets/plan/">'
     assert link in logged_in("operator").get(path).text
     assert link not in logged_in("viewer").get(path).text
 

@@ -1,0 +1,96 @@
+"""The account of who is logged in: API tokens and the password."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import PasswordChangeView
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse, reverse_lazy
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from consumers.models import ApiToken
+from consumers.rest.tokens import make_token, note_password, revoke_token
+from dashboard.pages.common.frame import context, frame_of, page, row_or_404
+
+LIFETIMES = [
+    ("30", gettext_lazy("30 days")),
+    ("90", gettext_lazy("90 days")),
+    ("365", gettext_lazy("1 year")),
+    ("", gettext_lazy("no expiry")),
+]
+DEFAULT_LIFETIME = "90"
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, label=gettext_lazy("Name"))
+    days = forms.ChoiceField(choices=LIFETIMES, required=False, label=gettext_lazy("Expires after"))
+
+    def expires_at(self, now: datetime) -> datetime | None:
+        days = self.cleaned_data["days"]
+        return now + timedelta(days=int(days)) if days else None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@login_required
+def tokens(request: HttpRequest) -> HttpResponse:
+    """A new token is shown in the answer to the form that made it, and never again."""
+    if request.method != "POST":
+        return _tokens(request, TokenForm(initial={"days": DEFAULT_LIFETIME}))
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _tokens(request, form, status=400)
+    now = timezone.now()
+    made = make_token(request.user, form.cleaned_data["name"], form.expires_at(now), now)  # type: ignore[arg-type]
+    return _tokens(request, TokenForm(initial={"days": DEFAULT_LIFETIME}), made=made)
+
+
+@require_POST
+@login_required
+def token_revoke(request: HttpRequest, token: int) -> HttpResponse:
+    """Of one's own: another's is not there."""
+    row = row_or_404(ApiToken, token, _("There is no such token."))
+    if row.user_id != request.user.pk:
+        row = row_or_404(ApiToken, 0, _("There is no such token."))
+    revoke_token(row, request.user, timezone.now())  # type: ignore[arg-type]
+    return HttpResponseRedirect(reverse("tokens"))
+
+
+def _tokens(request: HttpRequest, form: TokenForm, *, made: str = "", status: int = 200) -> HttpResponse:
+    now = timezone.now()
+    rows = ApiToken.objects.filter(user=request.user.pk).order_by("-created_at", "-pk")
+    shown: dict[str, Any] = {
+        "form": form,
+        "made": made,
+        "tokens": [(row, row.expires_at is not None and row.expires_at <= now) for row in rows],
+    }
+    return render(request, "account/tokens.html", context(frame_of(request, now), **shown), status=status)
+
+
+@method_decorator(never_cache, name="dispatch")
+class PasswordPage(PasswordChangeView):
+    template_name = "account/password.html"
+    success_url = reverse_lazy("password_changed")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        with transaction.atomic():
+            answer = super().form_valid(form)
+            note_password(form.user.pk, timezone.now())
+        return answer
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        return super().get_context_data(**more) | context(frame_of(self.request, timezone.now()))
+
+
+@page
+def password_changed(request: HttpRequest) -> HttpResponse:
+    return render(request, "account/password_changed.html", context(frame_of(request, timezone.now())))
