@@ -21,7 +21,7 @@ from dashboard.figures.layout import Change, Figure, Line, Span, beginning
 from dashboard.figures.queue_heatmap import queue_heatmap
 from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
-from dashboard.pages.rebalances import rebalance_spans
+from dashboard.pages.rebalances.rebalances import rebalance_spans
 from dashboard.pages.repeats.repeats import repeat_spans
 from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
