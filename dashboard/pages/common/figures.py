@@ -120,7 +120,6 @@ def _of_group(
         [(_field_line(points, field, name), colour) for field, (name, colour) in names.items()],
         scale,
         marks_of(cluster, group, shown),
-        spans_of(cluster, group, shown),
         until=shown.until,
     )
     return JsonResponse(beginning(drawn, shown.collected_since, now))
