@@ -117,7 +117,8 @@ def sparkline(values: Sequence[float | None], label: str, floor: float = 0) -> S
         elif len(run) == 1:
             parts.append(f'<circle cx="{x(start)}" cy="{y(run[0])}" r="1.2" fill="currentColor"/>')
         else:
-            points = " ".join(f"{x(start + i)},{y(value)}" for i, value in enumerate(run) if value is not None)
+            heights = [y(value) for value in run if value is not None]
+            points = " ".join(f"{x(start + i)},{heights[i]}" for i in _turns(heights))
             parts.append(f'<polyline points="{points}"/>')
     return format_html(
         '<svg class="sparkline" viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
@@ -131,6 +132,12 @@ def _runs(values: Sequence[float | None]) -> Iterator[tuple[int, list[float | No
     for _unknown, pairs in groupby(enumerate(values), key=lambda pair: pair[1] is None):
         run = list(pairs)
         yield run[0][0], [value for _index, value in run]
+
+
+def _turns(heights: Sequence[str]) -> list[int]:
+    """Points without those that stand between two of the same height: a list of groups has a line in each row."""
+    last = len(heights) - 1
+    return [i for i, height in enumerate(heights) if i in (0, last) or not heights[i - 1] == height == heights[i + 1]]
 
 
 def _gap(start: int, length: int, total: int, step: float) -> str:

@@ -34,7 +34,7 @@ from dashboard.pages.findings import finding_counts
 from dashboard.pages.resets.reset import reset_words
 from dashboard.wording.numbers import clock
 
-from .rebalances import mark_words
+from .rebalances.rebalances import mark_words
 
 FAILING, FIRING, NAMED, DRAWN = 10, 5, 5, 6
 DAY = timedelta(days=1)

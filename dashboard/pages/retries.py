@@ -40,7 +40,7 @@ from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import FIELDS
 
 from .groups import Column, column, page_links, page_number
-from .rebalances import rebalance_spans
+from .rebalances.rebalances import rebalance_spans
 
 
 # What the pages of retries say of conditions, rungs and blocked queues, in the order in which they are needed.

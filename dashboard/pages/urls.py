@@ -15,16 +15,16 @@ from . import (
     group_dlq,
     group_offsets,
     groups,
+    history,
     overview,
-    rebalance,
-    rebalances,
     resend,
     retries,
     search,
 )
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
-from .ownership import group_ownership
+from .ownership import group_ownership, group_settings
+from .rebalances import rebalance, rebalances
 from .repeats import repeats
 from .resets import reset, reset_plan
 from .site import account, patterns, preferences, theme
@@ -106,6 +106,8 @@ urlpatterns = [
     path("groups/<str:cluster>/<str:group>/", group.group, name="group"),
     path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
     path("groups/<str:cluster>/<str:group>/retries/", retries.group_retries, name="group_retries"),
+    path("groups/<str:cluster>/<str:group>/history/", history.group_history, name="group_history"),
+    path("groups/<str:cluster>/<str:group>/settings/", group_settings.settings, name="group_settings"),
     path("groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats, name="group_repeats"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
     path("groups/<str:cluster>/<str:group>/lost-offsets/", group_offsets.lost_offsets, name="lost_offsets"),
@@ -144,6 +146,8 @@ urlpatterns = [
         name="group_ownership_part",
     ),
     path("parts/groups/<str:cluster>/<str:group>/retries/", retries.group_retries_part, name="group_retries_part"),
+    path("parts/groups/<str:cluster>/<str:group>/history/", history.group_history_part, name="group_history_part"),
+    path("parts/groups/<str:cluster>/<str:group>/settings/", group_settings.settings_part, name="group_settings_part"),
     path("parts/groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats_part, name="group_repeats_part"),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
     path("parts/groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq_part, name="group_dlq_part"),

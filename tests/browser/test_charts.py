@@ -57,7 +57,7 @@ def test_both_charts_share_their_time_axis(site: Site) -> None:
 def test_plotly_is_loaded_on_no_page_without_a_chart(site: Site) -> None:
     loaded: list[str] = []
     site.page.on("request", lambda request: loaded.append(request.url))
-    for path in ("/", "/groups/", "/clusters/"):
+    for path in ("/findings/", "/groups/", "/clusters/"):
         site.open(path)
     assert not [url for url in loaded if "plotly" in url]
 

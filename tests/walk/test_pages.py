@@ -23,6 +23,7 @@ NO_PAGES = frozenset(
         "theme",
         "language",
         "dlq_export",
+        "token_revoke",
         "group_dlq_read",
         "resend_start",
         "resend_cancel",

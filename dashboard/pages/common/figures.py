@@ -21,7 +21,7 @@ from dashboard.figures.layout import Change, Figure, Line, Span, beginning
 from dashboard.figures.queue_heatmap import queue_heatmap
 from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
-from dashboard.pages.rebalances import rebalance_spans
+from dashboard.pages.rebalances.rebalances import rebalance_spans
 from dashboard.pages.repeats.repeats import repeat_spans
 from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
@@ -120,7 +120,6 @@ def _of_group(
         [(_field_line(points, field, name), colour) for field, (name, colour) in names.items()],
         scale,
         marks_of(cluster, group, shown),
-        spans_of(cluster, group, shown),
         until=shown.until,
     )
     return JsonResponse(beginning(drawn, shown.collected_since, now))

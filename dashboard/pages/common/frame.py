@@ -372,6 +372,8 @@ def tabs(frame: Frame, cluster: str, group: str) -> list[Tab]:
         ("group_repeats", _("Repeats")),
         ("group_retries", _("Retries & DLQ")),
         ("group_offsets", _("Offsets")),
+        ("group_history", _("History")),
+        ("group_settings", _("Settings")),
     )
     return [Tab(name, label, frame.to(name, cluster, group), here in (name, f"{name}_part")) for name, label in labels]
 

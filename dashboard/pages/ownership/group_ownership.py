@@ -19,7 +19,7 @@ from dashboard.figures.ownership_timeline import OWNERS, colour_number, ownershi
 from dashboard.pages.common.figures import charted, marks_of
 from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
 from dashboard.pages.common.moments import moment_of
-from dashboard.pages.rebalances import rebalance_spans
+from dashboard.pages.rebalances.rebalances import rebalance_spans
 
 from .ownership_tables import compared, member_table, queue_table, subscription_table
 

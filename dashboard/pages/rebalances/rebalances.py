@@ -18,10 +18,9 @@ from consumers.words.reasons import cause_words
 from dashboard.figures.layout import Span
 from dashboard.pages.common.frame import Frame, context, frame_of, refreshing
 from dashboard.pages.common.moments import RANGES, Range
+from dashboard.pages.groups import page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import clock
-
-from .groups import page_links, page_number
 
 # Rebalances: what happened to the members and queues of all groups, newest first; and which groups flap.
 ROWS, FLAPPING = 50, 10

@@ -1,0 +1,28 @@
+"""The Settings tab of a group: what its members are set to and where they differ, and its configuration per broker."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from consumers.groups.detail import group_head
+from consumers.ownership.settings import broker_configs, member_settings
+from dashboard.pages.common.frame import context, frame_of, group_or_404, refreshing, tabs
+
+
+def settings_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    group = group_or_404(cluster, name)
+    found = member_settings(group)
+    return context(
+        frame,
+        group=group_head(group, now=frame.now),
+        tabs=tabs(frame, cluster, name),
+        settings=found,
+        configs=broker_configs(group),
+    )
+
+
+settings, settings_part = refreshing(
+    "ownership/group_settings.html", "ownership/group_settings_part.html", settings_context
+)

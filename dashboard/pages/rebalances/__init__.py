@@ -1,0 +1,1 @@
+"""Rebalances: over all groups, and one of them."""

@@ -1,0 +1,71 @@
+"""The History tab: what happened to a group, of every kind, as one list."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from consumers.models import ConsumerGroup, StateChange
+from tests.alert_rows import a_rule, an_incident
+from tests.rebalance_rows import a_rebalance
+from tests.reset_rows import a_reset
+from tests.world import a_broker, a_cluster, a_group, ago
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
+URL = "/groups/prod/billing/history/"
+
+
+@pytest.fixture
+def billing() -> ConsumerGroup:
+    cluster = a_cluster()
+    a_broker(cluster)
+    return a_group(cluster)
+
+
+@pytest.fixture
+def eventful(billing: ConsumerGroup) -> ConsumerGroup:
+    StateChange.objects.create(group=billing, at=ago(600), before="OK", after="STOP", rule="no_members", detail={})
+    a_rebalance(billing, ago(900))
+    a_reset(billing, started_at=ago(280), status="applying")
+    an_incident(a_rule("Far behind"), billing, started_at=ago(500), fired_at=ago(480))
+    return billing
+
+
+def lines(client: Client, **query: str) -> list[str]:
+    body = client.get(URL, query).text.partition('<ul class="history">')[2].partition("</ul>")[0]
+    return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", line)).strip() for line in body.split("<li>")[1:]]
+
+
+@pytest.mark.usefixtures("eventful")
+def test_everything_that_happened_is_one_list_and_the_newest_is_first(admin_client: Client) -> None:
+    found = lines(admin_client)
+    times = [line.partition(" ")[0] for line in found]
+    assert times == ["02:55:20", "02:51:40", "02:50:00", "02:45:00"]
+    assert "reset by" in found[0]
+    assert "Far behind" in found[1]
+    assert "STOP" in found[2]
+    assert "rebalance" in found[3]
+
+
+@pytest.mark.usefixtures("eventful")
+@pytest.mark.parametrize(("kind", "word"), [("state", "STOP"), ("incident", "Far behind"), ("reset", "reset by")])
+def test_one_kind_alone_is_shown_when_it_is_chosen(admin_client: Client, kind: str, word: str) -> None:
+    [line] = lines(admin_client, kind=kind)
+    assert word in line
+
+
+@pytest.mark.usefixtures("eventful")
+def test_what_was_before_the_range_is_not_of_it(admin_client: Client) -> None:
+    found = lines(admin_client, range="2026-03-14T02:40:00Z..2026-03-14T02:47:00Z")
+    assert len(found) == 1
+    assert "rebalance" in found[0]
+
+
+@pytest.mark.usefixtures("billing")
+def test_an_unknown_kind_is_refused(admin_client: Client) -> None:
+    assert admin_client.get(URL, {"kind": "weather"}).status_code == 400
+
+
+@pytest.mark.usefixtures("billing")
+def test_without_an_event_it_says_so(admin_client: Client) -> None:
+    assert "No event in the last 1 h." in admin_client.get(URL).text
