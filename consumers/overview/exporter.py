@@ -294,8 +294,8 @@ def _wait(
 
 
 class ExporterClient(NamedTuple):
-    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}}, null where the
-    member's last report is too old.
+    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt, pull_rt, pull_tps}},
+    null where the member's last report is too old.
     """
 
     client_id: str

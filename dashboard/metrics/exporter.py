@@ -167,12 +167,14 @@ def _rates(cluster: ExporterCluster) -> Samples:
 
 LABELS = ("clientAddr", "clientId", "group", "topic")
 
-# Our names of RocketMQ's ConsumeStatus; its pull times and rates are not kept.
+# The exporter's names and our names of RocketMQ's ConsumeStatus.
 FAMILIES = {
     "consume_fail_msg_count": ("consume_failed_messages", "Messages that failed in the member's last hour."),
     "consume_fail_msg_tps": ("consume_failed_tps", "Messages that fail per second."),
     "consume_ok_msg_tps": ("consume_ok_tps", "Messages that succeed per second."),
     "consume_rt": ("consume_rt", "Milliseconds that a message takes."),
+    "consumer_pull_rt": ("pull_rt", "Milliseconds that a pull takes."),
+    "consumer_pull_tps": ("pull_tps", "Messages pulled per second."),
 }
 
 Said = tuple[str, Mapping[str, float | None]]

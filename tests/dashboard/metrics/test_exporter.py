@@ -30,7 +30,8 @@ pytestmark = pytest.mark.django_db
 Scrape = Callable[[], dict[str, list[tuple[dict[str, str], float]]]]
 DIFF = {"group": "billing", "countOfOnlineConsumers": "2", "msgModel": "1"}
 PLACE = {"cluster": "DefaultCluster", "broker": "broker-a", "topic": "Orders"}
-STATUS = {"consume_ok_tps": 1.5, "consume_failed_tps": 0.5, "consume_failed_messages": 4, "consume_rt": 2.5}
+CONSUMED = {"consume_ok_tps": 1.5, "consume_failed_tps": 0.5, "consume_failed_messages": 4, "consume_rt": 2.5}
+STATUS = {**CONSUMED, "pull_rt": 12.5, "pull_tps": 2.0}
 
 
 @pytest.fixture
@@ -100,6 +101,8 @@ def test_a_known_group_has_every_family_that_needs_no_second_reading(group: Cons
         "client_consume_fail_msg_tps": [(client, 0.5)],
         "client_consume_ok_msg_tps": [(client, 1.5)],
         "client_consume_rt": [(client, 2.5)],
+        "client_consumer_pull_rt": [(client, 12.5)],
+        "client_consumer_pull_tps": [(client, 2.0)],
     }
 
 
@@ -171,6 +174,13 @@ def test_a_member_that_has_not_spoken_lately_says_nothing(
 ) -> None:
     group.clients.update(**said)
     assert "client_consume_rt" not in scrape()
+
+
+def test_a_member_that_was_last_asked_before_pulls_were_stored_has_no_pull_times(
+    group: ConsumerGroup, scrape: Scrape
+) -> None:
+    group.clients.update(consume_status={"Orders": CONSUMED})
+    assert not {"client_consumer_pull_rt", "client_consumer_pull_tps"} & scrape().keys()
 
 
 @pytest.mark.parametrize("name", ['a "name"', "back\\slash", "two\nlines", "100 %", "größe 消费", "\r"])
