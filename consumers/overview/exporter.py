@@ -1,6 +1,6 @@
 """Values for rocketmq-exporter's metric names, of one cluster."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -255,7 +255,7 @@ def part_waits(
         before = waits.get(key)
         if before is not None:
             judged = judged if groups[group].is_judged else None
-            wait = _wait(samples.get((group, queue)), offset, read_at[broker], judged)
+            wait = first_wait(samples.get((group, queue)), offset, read_at[broker], judged)
             waits[key] = None if wait is None else max(before, wait)
     return {key: wait for key, wait in waits.items() if wait is not None}
 
@@ -278,10 +278,12 @@ def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetim
     }
 
 
-def _wait(
+def first_wait(
     sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: float | None
 ) -> float | None:
-    """By the broker's store time of the message at exactly this offset, else by the evaluation: as overlay.time_lag."""
+    """Seconds, by the broker's store time of the message at exactly this offset, else by the evaluation: as
+    overlay.time_lag.
+    """
     if sample is not None and sample[0] == offset and read_at is not None:
         seconds = (read_at - sample[1]).total_seconds()
         if seconds > 0:
@@ -351,25 +353,3 @@ def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iter
         moved=moved(lake, age.id, age.name, overlay.now, overlay.limits),
         clients=exporter_clients(age.id, groups, overlay.now, overlay.limits),
     )
-
-
-# The lag of single queues of all groups, the greatest first: for scrapers that want so many series.
-class QueueLag(NamedTuple):
-    group_id: int
-    topic: str
-    broker: str
-    queue_id: int
-    lag_messages: int
-
-
-def queue_lags(overlay: Overlay, cluster: str | None = None) -> Iterator[QueueLag]:
-    """Known queues on brokers that are read. One query."""
-    rows = QueueSnapshot.objects.filter(KNOWN_LAG)
-    if cluster is not None:
-        rows = rows.filter(group__cluster__name=cluster)
-    read = {(age.cluster_id, age.name) for age in overlay.brokers.values() if not overlay.is_unread(age)}
-    columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "lag")
-    found = rows.annotate(lag=F("broker_offset") - F("consumer_offset")).order_by("-lag", "pk")
-    for of_cluster, *values in found.values_list("group__cluster_id", *columns).iterator(chunk_size=2000):
-        if (of_cluster, values[2]) in read:
-            yield QueueLag(*values)
