@@ -26,7 +26,7 @@ from .events import SampledTimes
 
 
 class OwnerSample(NamedTuple):
-    """Who owned the queue in a sampled reading; is_wanted: somebody should."""
+    """Who owned the queue in a sampled reading, an id that two processes share twice; is_wanted: somebody should."""
 
     at_us: int
     owners: tuple[str, ...]
@@ -139,7 +139,7 @@ class QueueHistory:
         return self.before is not None and self.after is not None and self.before != self.after
 
     def _owners_at(self, at_us: int | None) -> list[str] | None:
-        return next((list(one.owners) for one in self.samples if one.at_us == at_us), None)
+        return next((sorted(set(one.owners)) for one in self.samples if one.at_us == at_us), None)
 
     @cached_property
     def unowned(self) -> Bounds:

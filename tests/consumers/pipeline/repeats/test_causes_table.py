@@ -157,6 +157,11 @@ def test_a_fall_that_a_rebalance_explains_is_the_rebalances_repeat():
     assert fallen_part(fallen(is_move=True)) is None
 
 
+def test_two_processes_with_one_id_that_commit_in_turn_are_no_reset_by_somebody():
+    assert fallen_part(fallen(is_shared=True, fell_together=4)) is None
+    assert fallen_part(fallen(is_shared=True, **RESET)).cause == "reset"
+
+
 @pytest.mark.parametrize(
     ("repeat", "high", "why"),
     [

@@ -123,6 +123,17 @@ def test_two_runs_say_what_one_does(lake, billing):
     assert events() == whole
 
 
+@pytest.mark.parametrize(("doubled", "found"), [(300, 0), (None, 1), (20, 1)], ids=["before", "never", "afterwards"])
+def test_a_queue_whose_owner_shares_its_id_falls_by_its_two_commits(lake, billing, doubled, found):
+    Client.objects.create(
+        group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", seen_since=ago(7000), last_seen=ago(5),
+        duplicated_since=None if doubled is None else ago(doubled),
+    )  # fmt: skip
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, 5)
+
+    assert evaluate(lake, offsets_read(900, 950, 910, 960)) == found
+
+
 def test_a_repeat_that_is_found_no_more_goes(lake, billing):
     topic = a_crash(billing)
     evaluate(lake, rebalanced=["billing"])
