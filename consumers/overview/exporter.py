@@ -14,7 +14,17 @@ from consumers.groups.gauges import GroupGauges
 from consumers.groups.overlay import NO_BROKER, Overlay
 from consumers.lake.reader import read_moment
 from consumers.lake.store import Lake
-from consumers.models import Broker, Client, Queue, QueueSample, QueueSnapshot, QueueState, Reading, Topic
+from consumers.models import (
+    Broker,
+    BrokerStatistic,
+    Client,
+    Queue,
+    QueueSample,
+    QueueSnapshot,
+    QueueState,
+    Reading,
+    Topic,
+)
 from consumers.ownership.timeline.segments import LEAST_SECONDS
 from consumers.queries.history import as_list
 from consumers.queries.limits import ClusterAge, Limits
@@ -320,10 +330,28 @@ def exporter_clients(
     return found
 
 
+class BrokerCounts(NamedTuple):
+    """A broker's own counts of its last minute, null where it has none: of a topic, or of a group's part of it."""
+
+    bytes_per_second: float | None
+    sent_back_messages: int | None
+
+
+def broker_counts(cluster_id: int, now: datetime, limits: Limits) -> dict[tuple[str, str, str], BrokerCounts]:
+    """By topic, broker and group ("" of the topic itself), where they were asked for lately. One query."""
+    since = now - timedelta(seconds=max(limits.late_seconds, LEAST_SECONDS))
+    rows = BrokerStatistic.objects.filter(cluster=cluster_id, asked_at__gte=since)
+    names = ("topic", "broker", "group", "bytes_per_second", "sent_back_messages")
+    return {
+        (topic, broker, group): BrokerCounts(size, back)
+        for topic, broker, group, size, back in rows.values_list(*names)
+    }
+
+
 @dataclass(frozen=True)
 class ExporterCluster:
     """`clusters`: RocketMQ's name of the cluster of each broker that is read, by the broker's name; null: nobody
-    reported it.
+    reported it. `counts`: of broker_counts.
     """
 
     name: str
@@ -334,10 +362,11 @@ class ExporterCluster:
     ends: Mapping[tuple[str, str], int | None]
     moved: Moved
     clients: Mapping[int, Sequence[ExporterClient]]
+    counts: Mapping[tuple[str, str, str], BrokerCounts]
 
 
 def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iterable[GroupGauges]) -> ExporterCluster:
-    """`gauges` are those of this cluster's groups. Nine queries and three files at the most, however many groups there
+    """`gauges` are those of this cluster's groups. Ten queries and three files at the most, however many groups there
     are.
     """
     groups = exporter_groups(overlay, gauges)
@@ -352,4 +381,5 @@ def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iter
         ends=broker_ends(age.id, {part.topic for part in parts}, read),
         moved=moved(lake, age.id, age.name, overlay.now, overlay.limits),
         clients=exporter_clients(age.id, groups, overlay.now, overlay.limits),
+        counts=broker_counts(age.id, overlay.now, overlay.limits),
     )

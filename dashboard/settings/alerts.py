@@ -118,7 +118,7 @@ METRICS_QUEUE_SERIES = int(
 METRICS_QUEUE_GROUPS = words(
     "METRICS_QUEUE_GROUPS",
     "",
-    "Groups whose names match one of these patterns, separated by commas, have offsets, lag and time lag of each queue.",
+    "Groups whose names match one of these patterns, separated by commas, have series of each queue.",
 )
 METRICS_QUEUE_GROUP_SERIES = int(
     number(
