@@ -304,7 +304,7 @@ def _readings(clusters: set[int], since: datetime, until: datetime) -> dict[int,
 def _moves(
     groups: Collection[int], since: datetime, until: datetime, slack: timedelta
 ) -> dict[tuple[int, Place], list[tuple[datetime, datetime]]]:
-    """When queues went from one owner to another."""
+    """When queues went from one owner to another. One that nobody held has an offset that no owner sets back."""
     found: dict[tuple[int, Place], list[tuple[datetime, datetime]]] = defaultdict(list)
     rows = Rebalance.objects.filter(
         group__in=groups, started_before__lte=until + slack, last_change_at__gte=since - slack
@@ -313,7 +313,7 @@ def _moves(
         span = (row.started_after or row.started_before) - slack, (row.settled_at or row.last_change_at) + slack
         for topic in row.topics.all():
             for move in topic.moves:
-                if None not in (move["before"], move["after"]) and move["before"] != move["after"]:
+                if move["before"] and move["after"] is not None and move["before"] != move["after"]:
                     found[row.group_id, (topic.topic, move["broker"], move["queue_id"])].append(span)
     return found
 

@@ -229,6 +229,32 @@ def test_an_owner_that_stays_and_was_set_back_is_no_rebalance(lake, billing):
     assert [row[0] for row in events()] == ["reset_elsewhere"]
 
 
+def test_a_member_that_has_just_begun_and_was_set_back_is_no_rebalance(lake, billing):
+    """Its join and its taking the queue again are one rebalance."""
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 103, 5)
+    row = a_rebalance(billing, ago(105), cause="joined", settled_at=ago(85))
+    a_moved_topic(row, moves=[a_move(0, (), (A,), replayed_messages_low=400, replayed_messages=500)])
+
+    evaluate(lake, offsets_read(900, 400, 420), rebalanced=["billing"])
+
+    assert [row[0] for row in events()] == ["reset_elsewhere"]
+
+
+def test_an_id_that_a_second_process_took_while_its_member_joined_is_the_cause(lake, billing):
+    """The member is seen no earlier than the rebalance."""
+    Client.objects.create(
+        group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", seen_since=ago(600), last_seen=ago(5),
+        duplicated_since=ago(590),
+    )  # fmt: skip
+    row = a_rebalance(billing, ago(600), cause="joined", settled_at=ago(570))
+    seconds = {"doubly_owned_seconds_low": 15.0, "doubly_owned_seconds_high": 30.0}
+    a_moved_topic(row, moves=[a_move(0, (), (A,), **seconds)])
+
+    evaluate(lake, rebalanced=["billing"])
+
+    assert [row[:2] for row in events()] == [("duplicate_client_id", "proven")]
+
+
 def test_messages_sent_back_are_one_event_while_they_keep_coming(lake, billing):
     for minutes, came in ((8, 3), (6, 4), (5, 0)):
         a_window(billing, minutes, came)
