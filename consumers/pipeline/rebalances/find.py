@@ -358,7 +358,8 @@ def _samples(
 
 def _answers(ownership: pa.Table, wanted: Collection[Group]) -> dict[Group, TimedRows]:
     rows = ownership.filter(pa.array(is_held(ownership) & bools(pc.is_null(ownership["error"]))))
-    names = ["client_id", "started_at", "commit_offset", "cached_min", "cached_max"]
+    cached = ["cached_min", "cached_max", "cached_count"]
+    names = ["client_id", "started_at", "commit_offset", *cached, "orderly"]
     return _timed(rows, wanted, names, OwnerAnswer)
 
 

@@ -44,13 +44,6 @@ class LastOwner:
     head_seconds: float | None = None
     is_orderly: bool | None = None
 
-    @property
-    def finished_out_of_order(self) -> int | None:
-        """At most: offsets that a tag filter passed over count, too."""
-        if self.held_span is None or self.held_count is None:
-            return None
-        return max(self.held_span - self.held_count, 0)
-
 
 @dataclass(frozen=True)
 class MovedQueue:
@@ -139,13 +132,22 @@ def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveVerdict
     owner = moved.owner
     if owner is None or not _is_gone(owner) or not _held_long(owner, held_seconds):
         return None
-    finished = owner.finished_out_of_order
+    finished = _finished_out_of_order(owner, moved.high)
     if owner.is_orderly or not finished or 2 * finished < (moved.high or 0):
         return None
-    span = evidence(RepeatEvidence.HELD_OUT_OF_ORDER, finished=finished, span=owner.held_span)
+    reach = max(owner.held_span or 0, moved.high or 0)
+    span = evidence(RepeatEvidence.HELD_OUT_OF_ORDER, finished=finished, span=reach)
     return MoveVerdict(
         RepeatCause.FINISHED_OUT_OF_ORDER, Confidence.LIKELY, [*_of_gone(owner), _head(owner), span, *_gap(moved)]
     )
+
+
+def _finished_out_of_order(owner: LastOwner, high: int | None) -> int | None:
+    """At most: offsets that a tag filter passed over count, too. What is finished behind the last held message is not
+    in the span of what is held, but in the high bound."""
+    if owner.held_span is None or owner.held_count is None:
+        return None
+    return max(owner.held_span, high or 0) - owner.held_count
 
 
 def _restarted_in_local_retry(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:

@@ -104,6 +104,12 @@ class Line:
         return self.is_wanted and any(one.cause == self.night.expected for one in self.told)
 
     @property
+    def is_possible_only(self) -> bool:
+        return self.is_found and all(
+            one.confidence == Confidence.POSSIBLE for one in self.told if one.cause == self.night.expected
+        )
+
+    @property
     def invented(self) -> list[Told]:
         """Events of causes that nobody made; a cause that is only possible is none, where nothing rules it out."""
         return [
@@ -143,11 +149,13 @@ def table(lines: Sequence[Line]) -> str:
         sum(len(one) for one in of_lines)
         for of_lines in ([line.invented for line in lines], [line.wrongly_proven for line in lines])
     )
+    possible = sum(line.is_possible_only for line in lines)
     within = sum(line.is_within for line in lines)
     held = [line for line in lines if line.in_flight and line.high is not None]
     ratio = ", ".join(f"{line.night.name} {((line.high or 0) - line.low) / (line.in_flight or 1):.2f}" for line in held)
     text += [
-        f"events expected {wanted}, found {found}, invented {invented}, wrong proven causes {wrong}",
+        f"events expected {wanted}, found {found} ({possible} as possible only), invented {invented}",
+        f"wrong proven causes {wrong}",
         f"truth inside bounds {within} of {len(lines)}; bound width by messages in flight: {ratio}",
     ]
     return "\n".join(text)
