@@ -73,8 +73,8 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """One group when the night is over. `true`: messages redelivered. `in_flight`: what the members that went held, by
-    their last report before; null: nobody went."""
+    """One group when the night is over. `true`: messages redelivered. `in_flight`: what the member that went had
+    beyond the committed offsets; null: nobody went."""
 
     night: NightGroup
     told: Sequence[Told]

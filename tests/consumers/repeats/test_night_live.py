@@ -120,13 +120,17 @@ class Night:
         )
 
     def note_in_flight(self, group: NightGroup, number: int) -> None:
-        """What the member held beyond the committed offset, by its last report."""
-        client = f"127.0.0.1@{group.group}-{number}"
+        """What the member had beyond the committed offsets, by its last report or by what it was given until now."""
+        instance = f"{group.group}-{number}"
+        client = f"127.0.0.1@{instance}"
         held = Assignment.objects.filter(group__name=group.group, client_id=client, gone_by=None)
         snapshots = QueueSnapshot.objects.filter(group__name=group.group)
         committed = dict(snapshots.values_list("queue_id", "consumer_offset"))
         ends = {row.queue_id: row.cached_max + 1 for row in held if row.cached_max is not None}
-        self.in_flight[group.name] = sum(end - (committed.get(queue) or 0) for queue, end in ends.items())
+        reported = sum(end - (committed.get(queue) or 0) for queue, end in ends.items())
+        given = {one.unique_key for one in self.deliveries() if one.member.endswith(f"/{instance}")}
+        beyond = len(given) - sum(committed.get(row.queue_id) or 0 for row in held)
+        self.in_flight[group.name] = max(reported, beyond)
 
 
 def owners(group: NightGroup) -> set[str]:
