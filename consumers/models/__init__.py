@@ -68,6 +68,7 @@ from consumers.models.states import (
     StateChange,
     TimeLagKind,
 )
+from consumers.models.statistics import BrokerStatistic
 from consumers.vocabulary.states import State
 
 from .members import Rebalance, RebalanceTopic
@@ -82,6 +83,7 @@ __all__ = [
     "AuditAction",
     "AuditEvent",
     "Broker",
+    "BrokerStatistic",
     "Channel",
     "ChannelKind",
     "Client",

@@ -1,6 +1,6 @@
 """Values for rocketmq-exporter's metric names, of one cluster."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -14,7 +14,17 @@ from consumers.groups.gauges import GroupGauges
 from consumers.groups.overlay import NO_BROKER, Overlay
 from consumers.lake.reader import read_moment
 from consumers.lake.store import Lake
-from consumers.models import Broker, Client, Queue, QueueSample, QueueSnapshot, QueueState, Reading, Topic
+from consumers.models import (
+    Broker,
+    BrokerStatistic,
+    Client,
+    Queue,
+    QueueSample,
+    QueueSnapshot,
+    QueueState,
+    Reading,
+    Topic,
+)
 from consumers.ownership.timeline.segments import LEAST_SECONDS
 from consumers.queries.history import as_list
 from consumers.queries.limits import ClusterAge, Limits
@@ -255,7 +265,7 @@ def part_waits(
         before = waits.get(key)
         if before is not None:
             judged = judged if groups[group].is_judged else None
-            wait = _wait(samples.get((group, queue)), offset, read_at[broker], judged)
+            wait = first_wait(samples.get((group, queue)), offset, read_at[broker], judged)
             waits[key] = None if wait is None else max(before, wait)
     return {key: wait for key, wait in waits.items() if wait is not None}
 
@@ -278,10 +288,12 @@ def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetim
     }
 
 
-def _wait(
+def first_wait(
     sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: float | None
 ) -> float | None:
-    """By the broker's store time of the message at exactly this offset, else by the evaluation: as overlay.time_lag."""
+    """Seconds, by the broker's store time of the message at exactly this offset, else by the evaluation: as
+    overlay.time_lag.
+    """
     if sample is not None and sample[0] == offset and read_at is not None:
         seconds = (read_at - sample[1]).total_seconds()
         if seconds > 0:
@@ -294,8 +306,8 @@ def _wait(
 
 
 class ExporterClient(NamedTuple):
-    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}}, null where the
-    member's last report is too old.
+    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt, pull_rt, pull_tps}},
+    null where the member's last report is too old.
     """
 
     client_id: str
@@ -318,10 +330,28 @@ def exporter_clients(
     return found
 
 
+class BrokerCounts(NamedTuple):
+    """A broker's own counts of its last minute, null where it has none: of a topic, or of a group's part of it."""
+
+    bytes_per_second: float | None
+    sent_back_messages: int | None
+
+
+def broker_counts(cluster_id: int, now: datetime, limits: Limits) -> dict[tuple[str, str, str], BrokerCounts]:
+    """By topic, broker and group ("" of the topic itself), where they were asked for lately. One query."""
+    since = now - timedelta(seconds=max(limits.late_seconds, LEAST_SECONDS))
+    rows = BrokerStatistic.objects.filter(cluster=cluster_id, asked_at__gte=since)
+    names = ("topic", "broker", "group", "bytes_per_second", "sent_back_messages")
+    return {
+        (topic, broker, group): BrokerCounts(size, back)
+        for topic, broker, group, size, back in rows.values_list(*names)
+    }
+
+
 @dataclass(frozen=True)
 class ExporterCluster:
     """`clusters`: RocketMQ's name of the cluster of each broker that is read, by the broker's name; null: nobody
-    reported it.
+    reported it. `counts`: of broker_counts.
     """
 
     name: str
@@ -332,10 +362,11 @@ class ExporterCluster:
     ends: Mapping[tuple[str, str], int | None]
     moved: Moved
     clients: Mapping[int, Sequence[ExporterClient]]
+    counts: Mapping[tuple[str, str, str], BrokerCounts]
 
 
 def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iterable[GroupGauges]) -> ExporterCluster:
-    """`gauges` are those of this cluster's groups. Nine queries and three files at the most, however many groups there
+    """`gauges` are those of this cluster's groups. Ten queries and three files at the most, however many groups there
     are.
     """
     groups = exporter_groups(overlay, gauges)
@@ -350,26 +381,5 @@ def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iter
         ends=broker_ends(age.id, {part.topic for part in parts}, read),
         moved=moved(lake, age.id, age.name, overlay.now, overlay.limits),
         clients=exporter_clients(age.id, groups, overlay.now, overlay.limits),
+        counts=broker_counts(age.id, overlay.now, overlay.limits),
     )
-
-
-# The lag of single queues of all groups, the greatest first: for scrapers that want so many series.
-class QueueLag(NamedTuple):
-    group_id: int
-    topic: str
-    broker: str
-    queue_id: int
-    lag_messages: int
-
-
-def queue_lags(overlay: Overlay, cluster: str | None = None) -> Iterator[QueueLag]:
-    """Known queues on brokers that are read. One query."""
-    rows = QueueSnapshot.objects.filter(KNOWN_LAG)
-    if cluster is not None:
-        rows = rows.filter(group__cluster__name=cluster)
-    read = {(age.cluster_id, age.name) for age in overlay.brokers.values() if not overlay.is_unread(age)}
-    columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "lag")
-    found = rows.annotate(lag=F("broker_offset") - F("consumer_offset")).order_by("-lag", "pk")
-    for of_cluster, *values in found.values_list("group__cluster_id", *columns).iterator(chunk_size=2000):
-        if (of_cluster, values[2]) in read:
-            yield QueueLag(*values)

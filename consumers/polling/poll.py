@@ -42,6 +42,7 @@ from .memory import ClusterMemory
 from .reading import MembersReading, OffsetsReading
 from .registration import NoAccess, Wire, access_of
 from .settings import PollSettings
+from .statistics_poller import StatisticsPoller
 
 FAILURE_HOLDS = timedelta(seconds=60)
 
@@ -119,6 +120,7 @@ class ClusterPoller:
         self.store_configs = StoreConfigMemory(settings.store_config_seconds)
         self.delays = DelayPoller(cluster, settings.delays)
         self.heads = HeadPoller(cluster, settings.heads)
+        self.statistics = StatisticsPoller(cluster, settings.statistics)
 
     def poll(self, now: datetime, check: Callable[[], None] = lambda: None) -> Poll:
         """`check` raises if another process may be polling the cluster by now: then nothing is recorded."""
@@ -139,6 +141,7 @@ class ClusterPoller:
         self.files.finish(offsets, self.memory, self._lake())
         self._poll_store_configs(offsets, now)
         self._poll_delays(offsets, row, now)
+        self.statistics.poll(self.wire, offsets, self.memory, now, self.settings.deadline_seconds)
         return Poll(offsets, members, row)
 
     def close(self) -> None:

@@ -156,7 +156,7 @@ class ClientReading:
     queues or subscriptions, by its own clock. Both exclude the group's retry topics. `broker_assigned`: the queues that
     a broker assigns to the client, [{topic, broker, queue_id, mode}]; None if the client shares out queues itself, was
     not asked about it, or the call failed. `consume_status`: {topic: {consume_ok_tps, consume_failed_tps,
-    consume_failed_messages, consume_rt}} as the client reports it.
+    consume_failed_messages, consume_rt, pull_rt, pull_tps}} as the client reports it.
     """
 
     group: str

@@ -12,6 +12,7 @@ from consumers.polling.samples.reading import SampleBudget
 
 from .memory import Cadence
 from .offset_files import FileLimits
+from .statistics_poller import StatisticsLimits
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class PollSettings:
     store_config_seconds: float = 30
     delays: DelayLimits = field(default_factory=DelayLimits)
     heads: HeadLimits = field(default_factory=HeadLimits)
+    statistics: StatisticsLimits = field(default_factory=StatisticsLimits)
 
     @classmethod
     def of_site(cls) -> "PollSettings":
@@ -62,4 +64,5 @@ class PollSettings:
                 settings.POLL_RETRY_SAMPLE_SECONDS,
             ),
             heads=HeadLimits(settings.POLL_HEAD_SECONDS, settings.POLL_HEAD_CALLS),
+            statistics=StatisticsLimits(settings.POLL_STATISTICS_CALLS),
         )

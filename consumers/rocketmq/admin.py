@@ -19,6 +19,7 @@ from consumers.rocketmq.bodies.client_bodies import (
 )
 from consumers.rocketmq.bodies.config_bodies import (
     GroupConfigs,
+    MinuteStatistic,
     TopicConfigs,
     TopicQueueStats,
     broker_config,
@@ -26,6 +27,7 @@ from consumers.rocketmq.bodies.config_bodies import (
     delay_offsets,
     group_configs,
     message_request_modes,
+    minute_statistic,
     offset_of_header,
     timer_counts,
     topic_configs,
@@ -289,6 +291,20 @@ class BrokerAdmin(QueueCalls):
     async def runtime(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, str]:
         answer = await self._call(RequestCode.GET_BROKER_RUNTIME_INFO, {}, deadline_seconds)
         return await parsed(broker_runtime, answer.body, self.address)
+
+    async def statistic(
+        self, name: str, key: str, *, deadline_seconds: float = DEADLINE_SECONDS
+    ) -> MinuteStatistic | None:
+        """One of BrokerStatsManager, as TOPIC_PUT_SIZE of `topic` or SNDBCK_PUT_NUMS of `topic@group`; None where the
+        broker has counted nothing of it (SYSTEM_ERROR, as for every failure of its own)."""
+        fields = {"statsName": name, "statsKey": key}
+        try:
+            answer = await self._call(RequestCode.VIEW_BROKER_STATS_DATA, fields, deadline_seconds)
+        except BrokerRefused as refusal:
+            if refusal.code == ResponseCode.SYSTEM_ERROR and "not exist" in (refusal.remark or ""):
+                return None
+            raise
+        return await parsed(minute_statistic, answer.body, self.address)
 
     async def delay_offsets(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[int, int]:
         """By delay level: the offset in queue level - 1 of SCHEDULE_TOPIC_XXXX up to which messages were delivered."""

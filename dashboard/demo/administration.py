@@ -68,6 +68,15 @@ class Administration:
         queue = JClass("org.apache.rocketmq.common.message.MessageQueue")(topic, broker, queue_id)
         self._admin.updateConsumeOffset(self._brokers[broker], group, queue, offset)
 
+    def reset_by_time(self, group: str, topic: str, milliseconds: int) -> None:
+        """What `mqadmin resetOffsetByTime` does, of a group that is online or not; 0 is the earliest message."""
+        self._admin.resetOffsetByTimestamp(topic, group, milliseconds, True)
+
+    def statistic(self, broker: str, name: str, key: str) -> tuple[int, float]:
+        """A broker's own count of its last minute: the sum, and the rate a second."""
+        minute = self._admin.viewBrokerStatsData(self._brokers[broker], name, key).getStatsMinute()
+        return int(minute.getSum()), float(minute.getTps())
+
     def remoting_client(self) -> Any:
         """RocketMQ's own, for requests that its admin class has no method for."""
         return self._admin.getDefaultMQAdminExtImpl().getMqClientInstance().getMQClientAPIImpl().getRemotingClient()

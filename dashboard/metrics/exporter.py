@@ -6,7 +6,7 @@ from itertools import groupby
 from django.conf import settings
 
 from consumers.groups.shown import UnknownWord
-from consumers.overview.exporter import ExporterCluster, ExporterGroup, TopicPart
+from consumers.overview.exporter import BrokerCounts, ExporterCluster, ExporterGroup, TopicPart
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
 from dashboard.metrics.exposition import Bounds, Family, Labels, label_text
 
@@ -19,9 +19,25 @@ BROADCASTING, CLUSTERING = "0", "1"
 
 MILLISECONDS = 1000
 
+# As many digits as the exporter gives (Utils.getFixedDouble).
+DIGITS = 2
+
 Samples = Iterator[tuple[Labels, float]]
 
+Counted = Callable[[BrokerCounts], float | None]
+
 Named = Sequence[tuple[TopicPart, ExporterGroup, str]]
+
+
+def _size(counts: BrokerCounts) -> float | None:
+    return None if counts.bytes_per_second is None else round(counts.bytes_per_second, DIGITS)
+
+
+# What brokers count themselves.
+COUNTED: dict[str, tuple[str, Counted]] = {
+    "rocketmq_consumer_message_size": ("Bytes per second that the broker delivered to the group.", _size),
+    "rocketmq_send_back_nums": ("Messages sent back within a minute.", lambda counts: counts.sent_back_messages),
+}
 
 
 def group_families(cluster: ExporterCluster) -> Iterator[Family]:
@@ -47,6 +63,8 @@ def group_families(cluster: ExporterCluster) -> Iterator[Family]:
         PART,
         _waits(cluster, named),
     )
+    for name, (words, number) in COUNTED.items():
+        yield Family(name, words, PART, _counted(cluster, named, number))
 
 
 def _diffs(cluster: ExporterCluster, *, is_retry: bool) -> Samples:
@@ -111,6 +129,14 @@ def _group_rates(cluster: ExporterCluster, named: Named) -> Samples:
             yield text, rate
 
 
+def _counted(cluster: ExporterCluster, named: Named, number: Counted) -> Samples:
+    for part, group, text in named:
+        counts = cluster.counts.get((part.topic, part.broker, group.name))
+        value = None if counts is None else number(counts)
+        if value is not None:
+            yield text, value
+
+
 def _waits(cluster: ExporterCluster, named: Named) -> Samples:
     for part, group, text in named:
         wait = cluster.waits.get((part.group_id, part.topic, part.broker))
@@ -135,6 +161,7 @@ def topic_families(cluster: ExporterCluster) -> Iterator[Family]:
         _dead_letters(cluster),
     )  # fmt: skip
     yield Family("rocketmq_producer_tps", "Messages produced per second, by offsets.", TOPIC, _rates(cluster))
+    yield Family("rocketmq_producer_message_size", "Bytes per second that were stored.", TOPIC, _sizes(cluster))
 
 
 def _is_plain(topic: str) -> bool:
@@ -163,16 +190,26 @@ def _rates(cluster: ExporterCluster) -> Samples:
             yield (named, broker, topic), rate
 
 
+def _sizes(cluster: ExporterCluster) -> Samples:
+    for topic, broker in cluster.ends:
+        named, counts = cluster.clusters.get(broker), cluster.counts.get((topic, broker, ""))
+        value = None if counts is None else _size(counts)
+        if named is not None and value is not None:
+            yield (named, broker, topic), value
+
+
 # The families of rocketmq-exporter that are about members: what each says of its last minute.
 
 LABELS = ("clientAddr", "clientId", "group", "topic")
 
-# Our names of RocketMQ's ConsumeStatus; its pull times and rates are not kept.
+# The exporter's names and our names of RocketMQ's ConsumeStatus.
 FAMILIES = {
     "consume_fail_msg_count": ("consume_failed_messages", "Messages that failed in the member's last hour."),
     "consume_fail_msg_tps": ("consume_failed_tps", "Messages that fail per second."),
     "consume_ok_msg_tps": ("consume_ok_tps", "Messages that succeed per second."),
     "consume_rt": ("consume_rt", "Milliseconds that a message takes."),
+    "consumer_pull_rt": ("pull_rt", "Milliseconds that a pull takes."),
+    "consumer_pull_tps": ("pull_tps", "Messages pulled per second."),
 }
 
 Said = tuple[str, Mapping[str, float | None]]
@@ -204,8 +241,26 @@ def _said(cluster: ExporterCluster) -> Iterator[Said]:
 def exporter_families(cluster: ExporterCluster, bounds: Bounds) -> Iterator[Family]:
     yield from bounds.bounded(group_families(cluster))
     yield from bounds.bounded(topic_families(cluster))
+    if cluster.counts:
+        for family, count in not_asked(cluster).items():
+            bounds.leave_out(family, count)
     if settings.METRICS_CLIENT_SERIES:
         yield from bounds.bounded(client_families(cluster), settings.METRICS_CLIENT_SERIES)
+
+
+def not_asked(cluster: ExporterCluster) -> dict[str, int]:
+    """By family, how many series brokers were not asked for: their number in a minute is bounded."""
+    parts = [
+        part
+        for part in cluster.parts
+        if part.broker in cluster.clusters and not part.topic.startswith((RETRY_PREFIX, DLQ_PREFIX))
+    ]
+    groups = sum((one.topic, one.broker, cluster.groups[one.group_id].name) not in cluster.counts for one in parts)
+    topics = sum(
+        _is_plain(topic) and broker in cluster.clusters and (topic, broker, "") not in cluster.counts
+        for topic, broker in cluster.ends
+    )
+    return {**dict.fromkeys(COUNTED, groups), "rocketmq_producer_message_size": topics}
 
 
 def unknown_samples(cluster: ExporterCluster) -> Iterator[tuple[Labels, float]]:

@@ -108,7 +108,7 @@ class Bounds:
             if len(kept) < most:
                 kept.append(sample)
             else:
-                self._leave_out(name)
+                self.leave_out(name)
         return kept
 
     def left_out(self) -> Family:
@@ -119,11 +119,12 @@ class Bounds:
         for name, count in self.beyond.items():
             yield (name,), count
 
-    def _leave_out(self, name: str) -> None:
-        self.beyond[name] = self.beyond.get(name, 0) + 1
+    def leave_out(self, name: str, count: int = 1) -> None:
+        if count:
+            self.beyond[name] = self.beyond.get(name, 0) + count
 
     def _first(self, family: Family, most: int) -> Iterator[Sample]:
         samples = iter(family.samples)
         yield from islice(samples, most)
         for _ in samples:
-            self._leave_out(family.name)
+            self.leave_out(family.name)

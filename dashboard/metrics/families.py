@@ -20,15 +20,15 @@ from consumers.groups.gauges import GroupGauges, group_gauges
 from consumers.groups.overlay import Overlay
 from consumers.groups.shown import UnknownWord, broker_word
 from consumers.lake.store import Lake
-from consumers.overview.exporter import ExporterCluster, exporter_cluster, queue_lags
+from consumers.overview.exporter import ExporterCluster, exporter_cluster
 from consumers.queries.limits import ClusterAge, Limits, evaluated
 from consumers.rebalances.flapping import episodes
 from consumers.retries.volumes import minute_volumes
-from consumers.rocketmq.names import DLQ_PREFIX
 from dashboard.metrics import exporter, families, group_families
 from dashboard.metrics.exposition import Bounds, Family, Labels
 
 from .group_families import finding_samples, measured, name_servers_told
+from .queue_families import queue_families
 
 
 # The gauges of alerts: how fresh their evaluation is, what fires by it, and what waits to be told.
@@ -226,8 +226,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     yield from bounds.bounded(group_families.group_families(groups, texts, happened, now))
     found = finding_samples(explainer, groups, {age.id: age.name for age in ages})
     yield from bounds.bounded([Family("consumerscope_finding", FINDINGS, FINDING, found)])
-    if settings.METRICS_QUEUE_SERIES:
-        yield _queue_family(bounds, overlay, groups, cluster)
+    yield from queue_families(bounds, overlay, groups, cluster)
     yield from bounds.bounded([Family("consumerscope_unknown", UNKNOWN, ("cluster", "group", "reason"), unknown)])
     yield from broker_families(ages, now, overlay.limits)
     yield from reading_families(clusters, now)
@@ -242,22 +241,6 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
 
 def _only(overlay: Overlay, ages: list[ClusterAge], groups: list[GroupGauges]) -> ExporterCluster | None:
     return exporter_cluster(overlay, ages[0], Lake.at(settings.CONSUMERSCOPE_LAKE), groups) if len(ages) == 1 else None
-
-
-def _queue_family(bounds: Bounds, overlay: Overlay, groups: list[GroupGauges], cluster: str | None) -> Family:
-    known = {group.id: (group.cluster, group.name) for group in groups if group.lag_messages_at_least is not None}
-    name = "consumerscope_queue_lag_messages"
-    samples = (
-        ((*known[lag.group_id], lag.topic, lag.broker, str(lag.queue_id)), lag.lag_messages)
-        for lag in queue_lags(overlay, cluster)
-        if lag.group_id in known and lag.topic != DLQ_PREFIX + known[lag.group_id][1]
-    )
-    return Family(
-        name,
-        "Messages of the queue that the group has not consumed; the queues with the most first.",
-        ("cluster", "group", "topic", "broker", "queue_id"),
-        bounds.kept(name, samples, settings.METRICS_QUEUE_SERIES),
-    )
 
 
 def _left_out_groups(every: list[GroupGauges], groups: list[GroupGauges]) -> Family:

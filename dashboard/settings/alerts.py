@@ -115,6 +115,19 @@ METRICS_SERIES = int(number("METRICS_SERIES", 50000, "The maximum number of seri
 METRICS_QUEUE_SERIES = int(
     number("METRICS_QUEUE_SERIES", 0, "The maximum number of series per queue in one family. 0 omits them.")
 )
+METRICS_QUEUE_GROUPS = words(
+    "METRICS_QUEUE_GROUPS",
+    "",
+    "Groups whose names match one of these patterns, separated by commas, have series of each queue.",
+)
+METRICS_QUEUE_GROUP_SERIES = int(
+    number(
+        "METRICS_QUEUE_GROUP_SERIES",
+        5000,
+        "The maximum number of series of METRICS_QUEUE_GROUPS in each `consumerscope_queue_*` family.",
+        least=1,
+    )
+)
 METRICS_CLIENT_SERIES = int(
     number(
         "METRICS_CLIENT_SERIES", 10000, "The maximum number of series in each `rocketmq_client_*` family. 0 omits them."

@@ -126,6 +126,15 @@ POLL_HEAD_SECONDS = number(
 POLL_HEAD_CALLS = int(
     number("POLL_HEAD_CALLS", 10, "Calls for such messages in one poll, two for each message. 0 turns this off.")
 )
+# What brokers count themselves: bytes of topics and groups, messages that members sent back.
+POLL_STATISTICS_CALLS = int(
+    number(
+        "POLL_STATISTICS_CALLS",
+        1000,
+        "Calls a minute for what brokers count: one for each topic on a broker, two for each group's part of it. "
+        "0 turns this off.",
+    )
+)
 # When the first message of each delay level is due; what of which group waits there, and in brokers' timer wheels.
 POLL_DELAY_CALLS = int(
     number(

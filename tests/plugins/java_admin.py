@@ -42,6 +42,15 @@ class JavaAdmin:
     def set_offset(self, group: str, topic: str, broker: str, queue_id: int, offset: int) -> None:
         self._child.call("set_offset", group=group, topic=topic, broker=broker, queue_id=queue_id, offset=offset)
 
+    def reset_by_time(self, group: str, topic: str, milliseconds: int) -> None:
+        """What `mqadmin resetOffsetByTime` does."""
+        self._child.call("reset_by_time", group=group, topic=topic, milliseconds=milliseconds)
+
+    def statistic(self, broker: str, name: str, key: str) -> tuple[int, float]:
+        """What RocketMQ's own admin client is given of a broker's last minute: the sum, and the rate a second."""
+        total, per_second = self._child.call("statistic", broker=broker, name=name, key=key)
+        return total, per_second
+
     def let_pop(self, group: str, topic: str) -> None:
         self._child.call("let_pop", group=group, topic=topic)
 

@@ -33,6 +33,8 @@ class Calls:
         self.create_group = self._administration.create_group
         self.set_offset = self._administration.set_offset
         self.let_pop = self._administration.let_pop
+        self.reset_by_time = self._administration.reset_by_time
+        self.statistic = self._administration.statistic
 
     def send(self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "") -> list[int]:
         body = b"x" * size

@@ -317,7 +317,10 @@ def _queues(span: CostSpan, known: GroupRows, earlier: Mapping[Place, OwnerAnswe
     reach_us = times.before_us if times.before_us is not None else span.started_after_us
     reach_us = (span.started_before_us if reach_us is None else reach_us) - REACH_US
     answers, offsets = known.answers.between(first_us, span.end_us), known.offsets.between(reach_us, span.end_us)
-    members = {at_us: {one.client_id for one in known.intervals if one.is_listed(at_us)} for at_us in times.all_us}
+    members = {
+        at_us: {one.client_id: one.processes(at_us) for one in known.intervals if one.is_listed(at_us)}
+        for at_us in times.all_us
+    }
     places = {*answers, *offsets, *known.wanted, *earlier}
     return {
         place: QueueHistory(
@@ -335,17 +338,18 @@ def _queues(span: CostSpan, known: GroupRows, earlier: Mapping[Place, OwnerAnswe
 def _samples(
     answers: Iterable[OwnerAnswer],
     wanted: Sequence[tuple[int | None, int | None]],
-    members: Mapping[int, Collection[str]],
+    members: Mapping[int, Mapping[str, int]],
 ) -> list[OwnerSample]:
-    """At each time of `members`, who of those held the queue."""
+    """At each time of `members`, who of those held the queue. `members`: by client id, how many processes have it: a
+    broker asks one of them, and both compute the same share."""
     owners: dict[int, set[str]] = defaultdict(set)
     for one in answers:
-        if one.client_id in members.get(one.at_us, ()):
+        if one.client_id in members.get(one.at_us, {}):
             owners[one.at_us].add(one.client_id)
     return [
         OwnerSample(
             at_us,
-            tuple(sorted(owners[at_us])),
+            tuple(client for client in sorted(owners[at_us]) for _ in range(members[at_us][client])),
             any((since is None or since <= at_us) and (until is None or until > at_us) for since, until in wanted),
         )
         for at_us in members
@@ -354,7 +358,8 @@ def _samples(
 
 def _answers(ownership: pa.Table, wanted: Collection[Group]) -> dict[Group, TimedRows]:
     rows = ownership.filter(pa.array(is_held(ownership) & bools(pc.is_null(ownership["error"]))))
-    names = ["client_id", "started_at", "commit_offset", "cached_min", "cached_max"]
+    cached = ["cached_min", "cached_max", "cached_count"]
+    names = ["client_id", "started_at", "commit_offset", *cached, "orderly"]
     return _timed(rows, wanted, names, OwnerAnswer)
 
 

@@ -48,6 +48,10 @@ class MemberInterval:
     def is_listed(self, at_us: int) -> bool:
         return self.seen_us <= at_us and (self.gone_us is None or self.gone_us > at_us)
 
+    def processes(self, at_us: int) -> int:
+        """How many share this id."""
+        return 2 if self.doubled_us is not None and self.doubled_us <= at_us else 1
+
 
 @dataclass(frozen=True, slots=True)
 class TopicQueue:

@@ -8,7 +8,9 @@ What was replayed is half-open from where the next owner began to where the last
 happens, only at the clients' answers, so each bound takes the end of its span that makes it safe:
 low from the last one's offset in memory to the furthest the next one can have begun;
 high from all that the last one held to the nearest, and no less than what a client that works as fast as this queue was
-seen to move can hold uncommitted between two of its commits (RocketMQ 5.4.0, MQClientInstance: every 5 s).
+seen to move can hold uncommitted between two of its commits (RocketMQ 5.4.0, MQClientInstance: every 5 s). What a
+client holds is what it has not finished (ProcessQueue): where one message stands in front, it may have finished all
+behind it, as far as the broker had messages.
 """
 
 import math
@@ -26,7 +28,7 @@ from .events import SampledTimes
 
 
 class OwnerSample(NamedTuple):
-    """Who owned the queue in a sampled reading; is_wanted: somebody should."""
+    """Who owned the queue in a sampled reading, an id that two processes share twice; is_wanted: somebody should."""
 
     at_us: int
     owners: tuple[str, ...]
@@ -50,6 +52,8 @@ class OwnerAnswer(NamedTuple):
     commit_offset: int | None
     cached_min: int | None
     cached_max: int | None
+    cached_count: int | None = None
+    is_orderly: bool | None = None
 
 
 class OffsetReading(NamedTuple):
@@ -139,7 +143,7 @@ class QueueHistory:
         return self.before is not None and self.after is not None and self.before != self.after
 
     def _owners_at(self, at_us: int | None) -> list[str] | None:
-        return next((list(one.owners) for one in self.samples if one.at_us == at_us), None)
+        return next((sorted(set(one.owners)) for one in self.samples if one.at_us == at_us), None)
 
     @cached_property
     def unowned(self) -> Bounds:
@@ -195,6 +199,13 @@ def _begins_again(before: OwnerAnswer, answer: OwnerAnswer, samples: Sequence[Ow
     )
 
 
+# A head that was not finished for so long stands: what is behind it goes on.
+STANDING_US = 30 * MICROSECONDS
+# Threads of a client at most, unless somebody set more (DefaultMQPushConsumer: 64 in 4.9, 20 in 5.4.0). Where more
+# messages are unfinished, some wait for a thread, and those were pulled last: nothing behind the last is finished.
+MOST_THREADS = 64
+
+
 @dataclass(frozen=True)
 class Handover:
     """`new`: the first answer of an owner. `old`: the last answer of the one before, else of whoever held the queue
@@ -246,6 +257,25 @@ class Handover:
         return next((one for one in known if one is not None), None)
 
     @property
+    def overtaken(self) -> int | None:
+        """The broker offset, where the old owner may have finished all up to there behind a head that stood."""
+        # An orderly client finishes nothing before its head.
+        if (
+            self.old is None
+            or self.old.is_orderly
+            or self.old.cached_min is None
+            or self.old.cached_max is None
+            or not self.between
+        ):
+            return None
+        before = [one for one in self.committed if one.at_us <= self.from_us]
+        if not before or before[-1].at_us - before[0].at_us < STANDING_US:
+            return None
+        has_moved = before[0].consumer_offset != before[-1].consumer_offset
+        are_waiting = self.old.cached_count is not None and self.old.cached_count > MOST_THREADS
+        return None if has_moved or are_waiting else self.between[-1].broker_offset
+
+    @property
     def pace(self) -> float:
         """Messages a second, by what was committed; 0 where that cannot be told."""
         if not self.between:
@@ -290,7 +320,7 @@ def _replayed(handover: Handover, commit_interval_seconds: float) -> Replay:
     if position is None or latest is None:
         return Replay(None, None, RebalanceReason.NO_START)
     low = max(position - latest, 0)
-    held = position if old.cached_max is None else max(position, old.cached_max + 1)
+    held = max(position, handover.overtaken or 0, 0 if old.cached_max is None else old.cached_max + 1)
     committed = [one.consumer_offset for one in handover.between if one.consumer_offset is not None]
     earliest = min([latest, *committed])
     # What it can do between two commits beside what it held; no more than there was to be had.

@@ -63,7 +63,7 @@ GROUPS = pa.schema(
 )
 # What is read of the lake.
 OWNERSHIP_COLUMNS = [
-    *[name for name in OWNERSHIP.names if name not in ("cached_count", "locked", "orderly")],
+    *[name for name in OWNERSHIP.names if name != "locked"],
 ]
 READINGS_COLUMNS = [*GROUP, *PLACE, "taken_at", "kind", "consumer_offset", "broker_offset", "unknown_reason"]
 

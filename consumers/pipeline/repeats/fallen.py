@@ -31,9 +31,10 @@ class FallenQueue:
 
     `held_until`: the end of what its owner last reported to hold. `is_kept`: a member that held the queue before and
     after reported to be past the old offset all the same. `gap`: readings of its broker failed in between.
-    `slave`: who answered in its master's place then. `is_move`: a rebalance explains it. `members`: how many the group
-    had; null: not known. `fell_together`: queues of the group that fell in the same reading. `file_modified`: the
-    broker's offset file was written while the broker was away, as ISO 8601.
+    `slave`: who answered in its master's place then. `is_move`: a rebalance explains it. `is_shared`: two processes
+    with one client id held it. `members`: how many the group had; null: not known. `fell_together`: queues of the group
+    that fell in the same reading. `file_modified`: the broker's offset file was written while the broker was away, as
+    ISO 8601.
     """
 
     before_us: int
@@ -51,6 +52,7 @@ class FallenQueue:
     is_kept: bool = False
     reset: ResetWrite | None = None
     is_move: bool = False
+    is_shared: bool = False
     gap: bool = False
     slave: str | None = None
     file_modified: str | None = None
@@ -92,10 +94,10 @@ class FallVerdict:
 
 
 def fallen_part(fallen: FallenQueue) -> RepeatPart | None:
-    """None where a rebalance explains it: the repeat is the rebalance's; and where a broker lost offsets that its
-    members still had. Of a reset: from where it stood to where it
-    was set, whatever readings saw of that."""
-    if fallen.is_move:
+    """None where a rebalance explains it: the repeat is the rebalance's; where two processes with one id commit in
+    turn: so is that; and where a broker lost offsets that its members still had. Of a reset: from where it stood to
+    where it was set, whatever readings saw of that."""
+    if fallen.is_move or (fallen.is_shared and fallen.reset is None):
         return None
     verdict = next(found for rule in RULES if (found := rule(fallen)) is not None)
     if not verdict.is_certain and fallen.is_kept:

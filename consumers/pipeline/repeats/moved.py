@@ -43,14 +43,6 @@ class LastOwner:
     held_count: int | None = None
     head_seconds: float | None = None
     is_orderly: bool | None = None
-    shares_id: bool = False  # two processes had its id
-
-    @property
-    def finished_out_of_order(self) -> int | None:
-        """At most: offsets that a tag filter passed over count, too."""
-        if self.held_span is None or self.held_count is None:
-            return None
-        return max(self.held_span - self.held_count, 0)
 
 
 @dataclass(frozen=True)
@@ -71,6 +63,7 @@ class MovedQueue:
     doubly_owned_seconds_low: float
     doubly_owned_seconds_high: float
     owner: LastOwner | None
+    shared_id: str | None = None  # of an owner, before or after, that two processes had
     is_rollout: bool = False
     has_other_causes: bool = False  # the rebalance had more causes than that members left
     was_set_back: bool = False  # its offset on the broker went back then: a repeat of that, not of the rebalance
@@ -118,9 +111,9 @@ def _may_have_repeated(moved: MovedQueue) -> bool:
 
 
 def _shared_id(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
-    if moved.owner is None or not moved.owner.shares_id or not moved.doubly_owned_seconds_high:
+    if moved.shared_id is None or not moved.doubly_owned_seconds_high:
         return None
-    shared = evidence(RepeatEvidence.SHARED_CLIENT_ID, client_id=moved.owner.client_id)
+    shared = evidence(RepeatEvidence.SHARED_CLIENT_ID, client_id=moved.shared_id)
     return MoveVerdict(RepeatCause.DUPLICATE_CLIENT_ID, Confidence.PROVEN, [shared])
 
 
@@ -139,13 +132,22 @@ def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveVerdict
     owner = moved.owner
     if owner is None or not _is_gone(owner) or not _held_long(owner, held_seconds):
         return None
-    finished = owner.finished_out_of_order
+    finished = _finished_out_of_order(owner, moved.high)
     if owner.is_orderly or not finished or 2 * finished < (moved.high or 0):
         return None
-    span = evidence(RepeatEvidence.HELD_OUT_OF_ORDER, finished=finished, span=owner.held_span)
+    reach = max(owner.held_span or 0, moved.high or 0)
+    span = evidence(RepeatEvidence.HELD_OUT_OF_ORDER, finished=finished, span=reach)
     return MoveVerdict(
         RepeatCause.FINISHED_OUT_OF_ORDER, Confidence.LIKELY, [*_of_gone(owner), _head(owner), span, *_gap(moved)]
     )
+
+
+def _finished_out_of_order(owner: LastOwner, high: int | None) -> int | None:
+    """At most: offsets that a tag filter passed over count, too. What is finished behind the last held message is not
+    in the span of what is held, but in the high bound."""
+    if owner.held_span is None or owner.held_count is None:
+        return None
+    return max(owner.held_span, high or 0) - owner.held_count
 
 
 def _restarted_in_local_retry(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
@@ -292,6 +294,8 @@ class Holders:
         place = (topic, move["broker"], move["queue_id"])
         owner = self._owner(row, place, move)
         has_moved = _has_moved(move)
+        # Nobody leaves it to an owner that begins: what sets its offset back is no rebalance.
+        is_taken_over = has_moved and bool(move["before"])
         return MovedQueue(
             after_us=None if row.started_after is None else microseconds(row.started_after),
             at_us=microseconds(row.started_before),
@@ -306,9 +310,10 @@ class Holders:
             doubly_owned_seconds_low=move.get("doubly_owned_seconds_low") or 0.0,
             doubly_owned_seconds_high=move.get("doubly_owned_seconds_high") or 0.0,
             owner=owner,
+            shared_id=self._shared_id(row, move),
             is_rollout=row.rollout,
             has_other_causes=not set(row.cause.split(", ")) <= LEAVING,
-            was_set_back=self._was_set_back(row, place, has_moved, owner),
+            was_set_back=self._was_set_back(row, place, is_taken_over, owner),
         )
 
     def _owner(self, row: Rebalance, place: Place, move: Move) -> LastOwner | None:
@@ -334,7 +339,6 @@ class Holders:
             if is_of_before and last.head_since is not None
             else None,
             is_orderly=None if interval is None else interval.orderly,
-            shares_id=interval is not None and interval.duplicated_since is not None,
         )
 
     def _interval(self, row: Rebalance, client_id: str) -> Client | None:
@@ -351,12 +355,22 @@ class Holders:
             return OwnerFate.RECONNECTED
         return OwnerFate.SILENT if (row.group_id, client_id) in self.silent else OwnerFate.LEFT
 
-    def _was_set_back(self, row: Rebalance, place: Place, has_moved: bool, owner: LastOwner | None) -> bool:
+    def _shared_id(self, row: Rebalance, move: Move) -> str | None:
+        end = row.settled_at or row.last_change_at
+        shared = (
+            one.client_id
+            for client_id in (*(move["before"] or ()), *(move["after"] or ()))
+            for one in self.clients.get((row.group_id, client_id), ())
+            if one.duplicated_since is not None and one.duplicated_since <= end
+        )
+        return next(shared, None)
+
+    def _was_set_back(self, row: Rebalance, place: Place, is_taken_over: bool, owner: LastOwner | None) -> bool:
         begun, ended = row.started_after or row.started_before, row.settled_at or row.last_change_at
         key = row.group_id, place
         if any(one.since <= ended and one.until >= begun for one in self.resets.get(key, ())):
             return True
-        if has_moved or (owner is not None and owner.fate != OwnerFate.STAYED):
+        if is_taken_over or (owner is not None and owner.fate != OwnerFate.STAYED):
             return False
         since_us, until_us = microseconds(begun - self.slack), microseconds(ended + self.slack)
         return any(since_us <= at_us <= until_us for at_us in self.set_back.get(key, ()))

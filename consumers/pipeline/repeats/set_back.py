@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,6 +41,15 @@ NUMBERS = ("from_offset", "to_offset", "broker_offset", "min_offset", "fastest",
 NO_REPORT_OLDER = timedelta(seconds=60)
 # Members commit at least so often, unless somebody set them to.
 COMMITTED_WITHIN = timedelta(seconds=5)
+
+
+class MemberSpan(NamedTuple):
+    """A member while brokers listed it. `doubled`: since when two processes share its id."""
+
+    client_id: str
+    seen: datetime
+    gone: datetime | None
+    doubled: datetime | None
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,7 @@ class Around:
     resets: dict[tuple[int, Place], list[WrittenReset]]
     readings: dict[int, list[tuple[datetime, dict[str, dict[str, Any]]]]]  # by cluster, oldest first
     moves: dict[tuple[int, Place], list[tuple[datetime, datetime]]]
-    clients: dict[int, list[tuple[datetime, datetime | None]]]
+    clients: dict[int, list[MemberSpan]]
     reports: dict[tuple[int, Place], list[Assignment]]
     lake: Lake
 
@@ -182,6 +191,7 @@ class Around:
             queue_id=place[2],
             **{name: one[name] for name in NUMBERS},
             is_move=any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
+            is_shared=self._is_shared(group.pk, place, since, at),
             held_until=held_until(self.reports.get((group.pk, place), ()), one["from_offset"], since, at),
             is_kept=is_kept(self.reports.get((group.pk, place), ()), one["from_offset"], since, at),
             gap=away is not None,
@@ -190,6 +200,15 @@ class Around:
             members=None if group.membership_at is None else members_at(self.clients.get(group.pk, ()), since, at),
             fell_together=together,
         )
+
+    def _is_shared(self, group: int, place: Place, since: datetime, at: datetime) -> bool:
+        """Two processes with one id held the queue: each commits what it has itself, in turn."""
+        shared = {
+            one.client_id
+            for one in self.clients.get(group, ())
+            if one.doubled is not None and one.doubled <= at and (one.gone is None or one.gone > since)
+        }
+        return any(one.client_id in shared and one.seen_since <= at for one in self.reports.get((group, place), ()))
 
     def _away(self, cluster: int, broker: str, since: datetime, at: datetime) -> datetime | None:
         """The first reading in between that did not get the broker's answer."""
@@ -218,8 +237,8 @@ class Around:
         return min(times).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if times else None
 
 
-def members_at(clients: Sequence[tuple[datetime, datetime | None]], since: datetime, at: datetime) -> int:
-    return sum(seen <= at and (gone is None or gone > since) for seen, gone in clients)
+def members_at(clients: Sequence[MemberSpan], since: datetime, at: datetime) -> int:
+    return sum(one.seen <= at and (one.gone is None or one.gone > since) for one in clients)
 
 
 def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> int | None:
@@ -285,7 +304,7 @@ def _readings(clusters: set[int], since: datetime, until: datetime) -> dict[int,
 def _moves(
     groups: Collection[int], since: datetime, until: datetime, slack: timedelta
 ) -> dict[tuple[int, Place], list[tuple[datetime, datetime]]]:
-    """When queues went from one owner to another."""
+    """When queues went from one owner to another. One that nobody held has an offset that no owner sets back."""
     found: dict[tuple[int, Place], list[tuple[datetime, datetime]]] = defaultdict(list)
     rows = Rebalance.objects.filter(
         group__in=groups, started_before__lte=until + slack, last_change_at__gte=since - slack
@@ -294,18 +313,17 @@ def _moves(
         span = (row.started_after or row.started_before) - slack, (row.settled_at or row.last_change_at) + slack
         for topic in row.topics.all():
             for move in topic.moves:
-                if None not in (move["before"], move["after"]) and move["before"] != move["after"]:
+                if move["before"] and move["after"] is not None and move["before"] != move["after"]:
                     found[row.group_id, (topic.topic, move["broker"], move["queue_id"])].append(span)
     return found
 
 
-def _clients(
-    groups: Collection[int], since: datetime, until: datetime
-) -> dict[int, list[tuple[datetime, datetime | None]]]:
-    found: dict[int, list[tuple[datetime, datetime | None]]] = defaultdict(list)
+def _clients(groups: Collection[int], since: datetime, until: datetime) -> dict[int, list[MemberSpan]]:
+    found: dict[int, list[MemberSpan]] = defaultdict(list)
     rows = Client.objects.filter(Q(gone_by=None) | Q(gone_by__gt=since), group__in=groups, seen_since__lte=until)
-    for group, seen, gone in rows.values_list("group_id", "seen_since", "gone_by"):
-        found[group].append((seen, gone))
+    names = ("group_id", "client_id", "seen_since", "gone_by", "duplicated_since")
+    for group, client_id, seen, gone, doubled in rows.values_list(*names):
+        found[group].append(MemberSpan(client_id, seen, gone, doubled))
     return found
 
 

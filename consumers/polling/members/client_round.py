@@ -143,6 +143,8 @@ def _status(status: ConsumeStatus) -> dict[str, float | int | None]:
         "consume_failed_tps": status.consume_failed_tps,
         "consume_failed_messages": status.consume_failed_messages,
         "consume_rt": status.consume_rt,
+        "pull_rt": status.pull_rt,
+        "pull_tps": status.pull_tps,
     }
 
 

@@ -63,7 +63,7 @@ def _configure(consumer: Any, namesrv: str, membership: Membership) -> None:
     consumer.setInstanceName(membership.instance)
     consumer.setConsumeThreadMin(membership.threads)
     consumer.setConsumeThreadMax(membership.threads)
-    consumer.setConsumeMessageBatchMaxSize(1)
+    consumer.setConsumeMessageBatchMaxSize(membership.batch_messages)
     consumer.setPullThresholdForQueue(membership.hold_messages)
     consumer.setPullBatchSize(membership.pull_messages)
     consumer.setAwaitTerminationMillisWhenShutdown(membership.wait_at_shutdown_milliseconds)
@@ -97,6 +97,7 @@ def _message(message: Any) -> Message:
         keys=str(message.getKeys() or ""),
         body=bytes(message.getBody()),
         reconsume_times=int(message.getReconsumeTimes()),
+        unique_key=str(message.getMsgId()),
     )
 
 
@@ -112,7 +113,9 @@ def _listener(kind: str, handler: Handler, consumed: str, failed: str) -> Any:
     status = JClass(f"{LISTENER}Consume{kind}Status")
 
     def consume(messages: Any, context: Any) -> Any:
-        return getattr(status, consumed if all(handler(_message(message)) for message in messages) else failed)
+        # Each is handled, also those behind one that fails.
+        handled = [handler(_message(message)) for message in messages]
+        return getattr(status, consumed if all(handled) else failed)
 
     return jpype.JProxy(f"{LISTENER}MessageListener{kind}", dict={"consumeMessage": consume})
 

@@ -14,6 +14,8 @@ class Message:
     keys: str
     body: bytes
     reconsume_times: int
+    # What its producer gave it, which every copy of it keeps (UNIQ_KEY).
+    unique_key: str = ""
 
 
 # True: consumed. False: later, which an orderly consumer does on the spot and a concurrent one by sending back.
@@ -37,6 +39,8 @@ class Membership:
     # How many messages of a queue a member holds. RocketMQ's own is 1000, which a slow consumer of a demo never fills.
     hold_messages: int = 1000
     pull_messages: int = 32
+    # How many messages one call of the listener is given. What it answers is of all of them.
+    batch_messages: int = 1
     # Which messages it takes, as tags joined by `||`.
     tags: str = "*"
     # It takes what the broker gives it to pop, where the group was let pop from the topic.

@@ -8,6 +8,7 @@ import pytest
 
 from consumers.rocketmq.admin import MAX_TOPIC_LIST, BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import GroupConnections
+from consumers.rocketmq.bodies.config_bodies import MinuteStatistic
 from consumers.rocketmq.wire.codes import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
@@ -114,6 +115,37 @@ def test_it_asks_for_the_counts_of_the_timer_wheel() -> None:
 
     assert ask(answering(answer), lambda broker: broker.timer_counts()) == {"T": 4}
     assert (asked[0].code, dict(asked[0].ext_fields)) == (61, {})
+
+
+STATISTIC = b'{"statsDay":{"avgpt":0,"sum":0,"tps":0},"statsMinute":{"avgpt":1,"sum":12,"tps":0.2}}'
+
+
+def test_it_asks_for_what_a_broker_counted_in_its_last_minute() -> None:
+    asked: list[Command] = []
+
+    def answer(request: Command) -> Command:
+        asked.append(request)
+        return reply(request, body=STATISTIC)
+
+    found = ask(answering(answer), lambda broker: broker.statistic("SNDBCK_PUT_NUMS", "Orders@billing"))
+    assert found == MinuteStatistic(12, 0.2)
+    wanted = {"statsName": "SNDBCK_PUT_NUMS", "statsKey": "Orders@billing"}
+    assert (asked[0].code, dict(asked[0].ext_fields)) == (315, wanted)
+
+
+def test_what_a_broker_has_never_counted_is_none() -> None:
+    def never(request: Command) -> Command:
+        return reply(request, code=1, remark="The stats <SNDBCK_PUT_NUMS> <Orders@billing> not exist")
+
+    assert ask(answering(never), lambda broker: broker.statistic("SNDBCK_PUT_NUMS", "Orders@billing")) is None
+
+
+def test_another_failure_of_a_count_is_none_of_the_broker_s_zeros() -> None:
+    with pytest.raises(BrokerRefused, match="VIEW_BROKER_STATS_DATA"):
+        ask(
+            answering(lambda request: reply(request, code=16, remark="no permission")),
+            lambda broker: broker.statistic("TOPIC_PUT_SIZE", "Orders"),
+        )
 
 
 @pytest.mark.parametrize(("version", "why"), [(476, "V5_3_2_SNAPSHOT"), (401, "V4_9_4"), (None, "of unknown version")])

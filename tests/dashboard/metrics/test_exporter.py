@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import Broker, Cluster, ConsumerGroup, GroupTotal
+from consumers.models import Broker, BrokerStatistic, Cluster, ConsumerGroup, GroupTotal
 from consumers.vocabulary.states import UnknownReason
 from tests.exposition_parser import Samples, parsed
 from tests.world import (
@@ -27,10 +27,12 @@ from tests.world import (
 )
 
 pytestmark = pytest.mark.django_db
+LEFT_OUT = "consumerscope_series_left_out"
 Scrape = Callable[[], dict[str, list[tuple[dict[str, str], float]]]]
 DIFF = {"group": "billing", "countOfOnlineConsumers": "2", "msgModel": "1"}
 PLACE = {"cluster": "DefaultCluster", "broker": "broker-a", "topic": "Orders"}
-STATUS = {"consume_ok_tps": 1.5, "consume_failed_tps": 0.5, "consume_failed_messages": 4, "consume_rt": 2.5}
+CONSUMED = {"consume_ok_tps": 1.5, "consume_failed_tps": 0.5, "consume_failed_messages": 4, "consume_rt": 2.5}
+STATUS = {**CONSUMED, "pull_rt": 12.5, "pull_tps": 2.0}
 
 
 @pytest.fixture
@@ -100,6 +102,8 @@ def test_a_known_group_has_every_family_that_needs_no_second_reading(group: Cons
         "client_consume_fail_msg_tps": [(client, 0.5)],
         "client_consume_ok_msg_tps": [(client, 1.5)],
         "client_consume_rt": [(client, 2.5)],
+        "client_consumer_pull_rt": [(client, 12.5)],
+        "client_consumer_pull_tps": [(client, 2.0)],
     }
 
 
@@ -171,6 +175,48 @@ def test_a_member_that_has_not_spoken_lately_says_nothing(
 ) -> None:
     group.clients.update(**said)
     assert "client_consume_rt" not in scrape()
+
+
+def a_statistic(cluster: Cluster, group: str = "", **counts: Any) -> None:
+    values = {"broker": "broker-a", "topic": "Orders", "asked_at": ago(30)}
+    BrokerStatistic.objects.create(cluster=cluster, group=group, **(values | counts))
+
+
+def test_what_brokers_count_has_the_exporter_s_names_and_digits(group: ConsumerGroup, scrape: Scrape) -> None:
+    a_statistic(group.cluster, bytes_per_second=10.456)
+    a_statistic(group.cluster, "billing", bytes_per_second=20.25, sent_back_messages=7)
+    seen = scrape()
+    assert seen["producer_message_size"] == [(PLACE, 10.46)]
+    assert seen["consumer_message_size"] == [(PLACE | {"group": "billing"}, 20.25)]
+    assert seen["send_back_nums"] == [(PLACE | {"group": "billing"}, 7)]
+
+
+COUNTED = {"producer_message_size", "consumer_message_size", "send_back_nums"}
+
+
+@pytest.mark.parametrize("counts", [{}, {"bytes_per_second": 3.0, "sent_back_messages": 0, "asked_at": ago(130)}])
+def test_what_a_broker_has_not_counted_or_said_long_ago_is_absent(
+    group: ConsumerGroup, scrape: Scrape, counts: dict[str, Any]
+) -> None:
+    for name in ("", "billing"):
+        a_statistic(group.cluster, name, **counts)
+    assert not COUNTED & scrape().keys()
+
+
+def test_what_brokers_were_not_asked_for_is_counted_by_family(group: ConsumerGroup, scrape: Scrape) -> None:
+    assert LEFT_OUT not in scrape(), "nothing was asked yet"
+    a_statistic(group.cluster)
+    left_out = {labels["family"].removeprefix("rocketmq_"): count for labels, count in scrape()[LEFT_OUT]}
+    assert left_out == {"consumer_message_size": 1, "send_back_nums": 1}
+    a_statistic(group.cluster, "billing")
+    assert LEFT_OUT not in scrape()
+
+
+def test_a_member_that_was_last_asked_before_pulls_were_stored_has_no_pull_times(
+    group: ConsumerGroup, scrape: Scrape
+) -> None:
+    group.clients.update(consume_status={"Orders": CONSUMED})
+    assert not {"client_consumer_pull_rt", "client_consumer_pull_tps"} & scrape().keys()
 
 
 @pytest.mark.parametrize("name", ['a "name"', "back\\slash", "two\nlines", "100 %", "größe 消费", "\r"])

@@ -70,7 +70,9 @@ def says(
     cached: tuple[int, int] | None = None,
     queue_id: int = 0,
     started: int = -600,
+    count: int | None = None,
+    is_orderly: bool = False,
 ) -> Said:
     """What a client says of a queue that it holds: its offset in memory, the first and last message it holds."""
     first, last = cached or (None, None)
-    return Said(queue_id, OwnerAnswer(us(second), client_id, us(started), commit, first, last))
+    return Said(queue_id, OwnerAnswer(us(second), client_id, us(started), commit, first, last, count, is_orderly))

@@ -7,6 +7,8 @@ import pytest
 
 from tests.consumers.pipeline.rebalances.cost_rows import Story, says
 
+# For 45 s the first message that a holds has not been finished.
+STOOD = {0: [(-45, 900, 1400), (-15, 900, 1600), (0, 900, 1600), (15, 900, 1600), (30, 900, 1600)]}
 FROM_A_TO_B = {0: {0: ["a"]}, 15: {0: ["b"]}, 30: {0: ["b"]}}
 STILL = {0: [(0, 100, 100), (15, 100, 100), (30, 100, 100)]}
 QUIET = [says(0, "a", 100), says(15, "b", 100), says(30, "b", 100)]
@@ -25,6 +27,32 @@ STORIES = [
         owners=FROM_A_TO_B,
         said=[says(0, "a", 1000, (1000, 1049)), says(15, "b", 1400, (1400, 1410)), says(30, "b", 1500)],
         offsets={0: [(-60, 0, 5000), (-15, 750, 5000), (0, 990, 5000), (15, 1400, 5000), (30, 1500, 5000)]},
+    ),
+    # It holds that one alone: all behind it may be finished.
+    Story(
+        "overtaken",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 900, (900, 900), count=1), says(15, "b", 900, (900, 931))],
+        offsets=STOOD,
+    ),
+    # Others wait behind it for a thread: they were pulled last.
+    Story(
+        "overtaken by few",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 900, (900, 1099), count=90), says(15, "b", 900, (900, 931))],
+        offsets=STOOD,
+    ),
+    Story(
+        "standing in order",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 900, (900, 930), count=31, is_orderly=True), says(15, "b", 900, (900, 931))],
+        offsets=STOOD,
+    ),
+    Story(
+        "overtaken for a moment",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 900, (900, 900), count=1), says(15, "b", 900, (900, 931))],
+        offsets={0: STOOD[0][1:]},
     ),
     Story("quiet", owners=FROM_A_TO_B, said=QUIET, offsets=STILL),
     Story(
@@ -136,6 +164,10 @@ def test_queues_that_moved_are_those_with_other_owners(topics, group, moved):
     [
         ("killed", 100, 150),  # from 900 to 1,000, and to 1,050
         ("passed", 0, 144),  # 1,400 messages in 75 s: five seconds of that pace beside the 50 held
+        ("overtaken", 0, 700),
+        ("overtaken by few", 0, 200),
+        ("overtaken for a moment", 0, 1),
+        ("standing in order", 0, 31),
         ("quiet", 0, 0),
         ("lapsed", 0, 0),
         ("restarted", 0, 100),

@@ -92,6 +92,14 @@ def test_a_client_that_brokers_do_not_list_owns_nothing():
     assert found["doubly_owned_queues"] == 0
 
 
+def test_queues_of_an_id_that_two_processes_share_are_doubly_owned_and_have_not_moved():
+    shared = [*ALONE, *every(75, 120, a="01")]
+    row = topic(saying(shared, a={"doubled_us": us(75)}))
+    doubled = {one["queue_id"]: one["doubly_owned_seconds_low"] for one in row["moves"]}
+    assert (row["doubly_owned_queues"], doubled) == (2, {0: 45, 1: 45, 2: 0, 3: 0})
+    assert {one["queue_id"]: one["after"] for one in row["moves"]} == {0: ["a"], 1: ["a"], 2: [], 3: []}
+
+
 def test_retry_topics_and_dropped_queues_are_no_queues_of_the_group():
     also = {"also": [{"topic": "%RETRY%billing"}, {"queue_id": 9, "dropped": True}]}
     assert topic(saying(JOINED, a=also))["queues"] == 4

@@ -46,6 +46,9 @@ BOTH = {"doubly_owned_seconds_low": 0.0, "doubly_owned_seconds_high": 30.0}
 # It held 100 offsets, 20 of them unfinished, the first for a minute.
 STUCK = {"held_span": 100, "held_count": 20, "head_seconds": 60.0}
 
+# It held the first message alone.
+ALONE = {"held_span": 1, "held_count": 1, "head_seconds": 60.0}
+
 MOVED = [
     ("left without a final commit", moved(), "consumer_crash", "proven", 40, 120),
     ("left while others joined", moved(has_other_causes=True), "consumer_crash", "likely", 40, 120),
@@ -54,6 +57,7 @@ MOVED = [
     ("left in a rollout, no gap", moved(is_rollout=True, **NO_GAP), "shutdown_did_not_wait", "possible", 0, 120),
     ("left in a rollout, a gap", moved(is_rollout=True), "consumer_crash", "proven", 40, 120),
     ("left, a slow head in front", moved(owner=owner(**STUCK)), "finished_out_of_order", "likely", 40, 120),
+    ("left, all finished but the head", moved(owner=owner(**ALONE)), "finished_out_of_order", "likely", 40, 120),
     ("the head was young", moved(owner=owner(**STUCK | {"head_seconds": 5.0})), "consumer_crash", "proven", 40, 120),
     ("few were finished", moved(owner=owner(**STUCK | {"held_count": 90})), "consumer_crash", "proven", 40, 120),
     ("in order, a slow head", moved(owner=owner(**STUCK, is_orderly=True)), "local_retry_restart", "likely", 40, 120),
@@ -63,7 +67,7 @@ MOVED = [
     ("nobody knows who held it", moved(owner=None), "stale_offset", "possible", 40, 120),
     ("two at once, for long", moved(**BOTH | {"doubly_owned_seconds_low": 15.0}), "two_owners", "proven", 40, None),
     ("two at once, in one poll", moved(**BOTH), "two_owners", "likely", 40, None),
-    ("one id, two processes", moved(owner=owner(shares_id=True), **BOTH), "duplicate_client_id", "proven", 40, None),
+    ("one id, two processes", moved(shared_id="a", **BOTH), "duplicate_client_id", "proven", 40, None),
     ("bounds unknown", moved(low=None, high=None), "consumer_crash", "possible", None, None),
 ]
 
@@ -155,6 +159,11 @@ def test_a_broker_that_lost_what_its_members_still_had_repeats_nothing(around):
 
 def test_a_fall_that_a_rebalance_explains_is_the_rebalances_repeat():
     assert fallen_part(fallen(is_move=True)) is None
+
+
+def test_two_processes_with_one_id_that_commit_in_turn_are_no_reset_by_somebody():
+    assert fallen_part(fallen(is_shared=True, fell_together=4)) is None
+    assert fallen_part(fallen(is_shared=True, **RESET)).cause == "reset"
 
 
 @pytest.mark.parametrize(

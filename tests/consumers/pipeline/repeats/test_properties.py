@@ -24,7 +24,6 @@ OWNERS = st.none() | st.builds(
     held_count=st.none() | st.integers(0, 2000),
     head_seconds=st.none() | st.floats(0, 3600),
     is_orderly=st.none() | st.booleans(),
-    shares_id=st.booleans(),
 )
 
 

@@ -123,6 +123,17 @@ def test_two_runs_say_what_one_does(lake, billing):
     assert events() == whole
 
 
+@pytest.mark.parametrize(("doubled", "found"), [(300, 0), (None, 1), (20, 1)], ids=["before", "never", "afterwards"])
+def test_a_queue_whose_owner_shares_its_id_falls_by_its_two_commits(lake, billing, doubled, found):
+    Client.objects.create(
+        group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", seen_since=ago(7000), last_seen=ago(5),
+        duplicated_since=None if doubled is None else ago(doubled),
+    )  # fmt: skip
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, 5)
+
+    assert evaluate(lake, offsets_read(900, 950, 910, 960)) == found
+
+
 def test_a_repeat_that_is_found_no_more_goes(lake, billing):
     topic = a_crash(billing)
     evaluate(lake, rebalanced=["billing"])
@@ -216,6 +227,32 @@ def test_an_owner_that_stays_and_was_set_back_is_no_rebalance(lake, billing):
     evaluate(lake, offsets_read(900, 400, 420), rebalanced=["billing"])
 
     assert [row[0] for row in events()] == ["reset_elsewhere"]
+
+
+def test_a_member_that_has_just_begun_and_was_set_back_is_no_rebalance(lake, billing):
+    """Its join and its taking the queue again are one rebalance."""
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 103, 5)
+    row = a_rebalance(billing, ago(105), cause="joined", settled_at=ago(85))
+    a_moved_topic(row, moves=[a_move(0, (), (A,), replayed_messages_low=400, replayed_messages=500)])
+
+    evaluate(lake, offsets_read(900, 400, 420), rebalanced=["billing"])
+
+    assert [row[0] for row in events()] == ["reset_elsewhere"]
+
+
+def test_an_id_that_a_second_process_took_while_its_member_joined_is_the_cause(lake, billing):
+    """The member is seen no earlier than the rebalance."""
+    Client.objects.create(
+        group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", seen_since=ago(600), last_seen=ago(5),
+        duplicated_since=ago(590),
+    )  # fmt: skip
+    row = a_rebalance(billing, ago(600), cause="joined", settled_at=ago(570))
+    seconds = {"doubly_owned_seconds_low": 15.0, "doubly_owned_seconds_high": 30.0}
+    a_moved_topic(row, moves=[a_move(0, (), (A,), **seconds)])
+
+    evaluate(lake, rebalanced=["billing"])
+
+    assert [row[:2] for row in events()] == [("duplicate_client_id", "proven")]
 
 
 def test_messages_sent_back_are_one_event_while_they_keep_coming(lake, billing):

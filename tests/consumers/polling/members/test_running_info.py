@@ -98,5 +98,7 @@ def test_what_it_says_of_its_failures_stands_by_topic():
             "consume_failed_tps": 0.2,
             "consume_failed_messages": 3,
             "consume_rt": 2.5,
+            "pull_rt": 10.0,
+            "pull_tps": 5.0,
         }
     }

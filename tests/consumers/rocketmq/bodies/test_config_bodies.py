@@ -12,6 +12,7 @@ from consumers.rocketmq.bodies.config_bodies import (
     delay_offsets,
     group_configs,
     message_request_modes,
+    minute_statistic,
     offset_of_header,
     timer_counts,
     topic_configs,
@@ -147,6 +148,12 @@ def test_it_reads_how_many_messages_of_each_topic_wait_in_the_timer_wheel() -> N
 def test_it_refuses_counts_of_a_timer_wheel(table: bytes) -> None:
     with pytest.raises(RemoteProtocolError, match=r"GET_TIMER_METRICS \(61\) (field|the body)"):
         timer_counts(b'{"timingCount":%s}' % table)
+
+
+@pytest.mark.parametrize("minute", [b"null", b"3", b"{}", b'{"sum":1}', b'{"sum":"1","tps":1.5}', b'{"tps":1.5}'])
+def test_it_refuses_what_a_broker_counted(minute: bytes) -> None:
+    with pytest.raises(RemoteProtocolError, match=r"VIEW_BROKER_STATS_DATA \(315\) field statsMinute"):
+        minute_statistic(b'{"statsMinute":%s}' % minute)
 
 
 @pytest.mark.parametrize("name", ["max_offset_30", "binary_max_offset_30"])

@@ -1,0 +1,87 @@
+"""Numbers of single queues, for scrapers that want so many series: the greatest lags of all groups, and every queue of
+groups that are named.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from django.db.models import F, FloatField, OuterRef, Subquery
+
+from consumers.groups.overlay import Overlay
+from consumers.models import QueueSample, QueueSnapshot, QueueState
+from consumers.overview.exporter import CHUNK, KNOWN_LAG, KNOWN_OFFSET, first_wait
+
+
+class QueueLag(NamedTuple):
+    group_id: int
+    topic: str
+    broker: str
+    queue_id: int
+    lag_messages: int
+
+
+def queue_lags(overlay: Overlay, cluster: str | None = None, besides: Collection[int] = ()) -> Iterator[QueueLag]:
+    """Known queues on brokers that are read, the greatest lag first, without those of the groups `besides`. One
+    query."""
+    rows = QueueSnapshot.objects.filter(KNOWN_LAG).exclude(group__in=besides)
+    if cluster is not None:
+        rows = rows.filter(group__cluster__name=cluster)
+    read = _read_brokers(overlay)
+    columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "lag")
+    found = rows.annotate(lag=F("broker_offset") - F("consumer_offset")).order_by("-lag", "pk")
+    for of_cluster, *values in found.values_list("group__cluster_id", *columns).iterator(chunk_size=CHUNK):
+        if (of_cluster, values[2]) in read:
+            yield QueueLag(*values)
+
+
+class QueueNumbers(NamedTuple):
+    """Null is unknown. `broker_offset` and `lag_messages` are known together; `time_lag_seconds` is 0 without lag."""
+
+    group_id: int
+    topic: str
+    broker: str
+    queue_id: int
+    consumer_offset: int
+    broker_offset: int | None
+    lag_messages: int | None
+    time_lag_seconds: float | None
+
+
+def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[int]) -> Sequence[QueueNumbers]:
+    """Queues with a consumer offset on brokers that are read, by group, topic, broker and queue id. Of groups outside
+    `judged` no evaluated time lag counts: it is late. Two queries."""
+    if not groups:
+        return []
+    seconds = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
+    rows = QueueSnapshot.objects.filter(KNOWN_OFFSET, group__in=groups).annotate(
+        judged_seconds=Subquery(seconds.values("time_lag_seconds")[:1], output_field=FloatField())
+    )
+    columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id")
+    numbers = ("queue_id", "consumer_offset", "broker_offset", "unknown_reason", "judged_seconds", "group__cluster_id")
+    samples = {
+        (group, queue): (offset, at)
+        for group, queue, offset, at in QueueSample.objects.filter(
+            group__in=groups, first_stored_at__isnull=False
+        ).values_list("group_id", "queue_id", "offset", "first_stored_at")
+        if at is not None
+    }
+    read = _read_brokers(overlay)
+    read_at = {(age.cluster_id, age.name): age.last_read_at for age in overlay.brokers.values()}
+    found = []
+    for group, topic, broker, queue_id, queue, offset, end, unknown, waited, of_cluster in (
+        rows.order_by(*columns).values_list(*columns, *numbers).iterator(chunk_size=CHUNK)
+    ):
+        if (of_cluster, broker) not in read:
+            continue
+        lag = end - offset if unknown is None and end is not None else None
+        wait: float | None = 0.0 if lag == 0 else None
+        if lag:
+            of_judged = waited if group in judged else None
+            wait = first_wait(samples.get((group, queue)), offset, read_at[of_cluster, broker], of_judged)
+        shown_end = None if lag is None else end
+        found.append(QueueNumbers(group, topic, broker, queue_id, offset, shown_end, lag, wait))
+    return found
+
+
+def _read_brokers(overlay: Overlay) -> set[tuple[int, str]]:
+    return {(age.cluster_id, age.name) for age in overlay.brokers.values() if not overlay.is_unread(age)}

@@ -1,0 +1,56 @@
+"""A polled site over two real brokers, and runs of the pipeline over what was read."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from consumers.jobs.wires import close_wires
+from consumers.lake.store import Lake
+from consumers.models import Cluster
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.job import run
+from consumers.polling.members.membership import Budget
+from consumers.polling.memory import Cadence
+from consumers.polling.poll import ClusterPoller
+from consumers.polling.settings import PollSettings
+from dashboard.demo.cluster import RocketMQ
+from tests.consumers.resetting.live_site import Site
+from tests.plugins.java_admin import JavaAdmin
+
+POLL_SECONDS = 1.5
+
+
+@pytest.fixture
+def site(
+    rocketmq_pair: RocketMQ, java_admin_pair: JavaAdmin, api: Client, api_user: User, tmp_path: Path, settings: Any
+) -> Iterator[Site]:
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path / "lake")
+    settings.RESET_SETTLED_SECONDS, settings.RESET_READ_BACK_SECONDS = 2, 40
+    api_user.user_permissions.add(Permission.objects.get(codename="reset_offsets"))
+    cluster = Cluster.objects.create(name="repeats", namesrv=rocketmq_pair.namesrv, created_at=timezone.now())
+    asked_always = PollSettings(Cadence(0, 0), Budget(1000, 1000), 5.0, Lake.at(settings.CONSUMERSCOPE_LAKE), 0)
+    poller = ClusterPoller(cluster, asked_always)
+    yield Site(api, poller, java_admin_pair, ["broker-a", "broker-b"])
+    poller.close()
+    close_wires()
+
+
+@pytest.fixture
+def evaluated(spark: Any, settings: Any) -> Callable[[str, str], None]:
+    """One run of the pipeline over all readings from the one to the other."""
+
+    def evaluated(first: str, last: str) -> None:
+        since, until = parse_datetime(first), parse_datetime(last)
+        assert since is not None
+        assert until is not None
+        lake, durations = Lake.at(settings.CONSUMERSCOPE_LAKE), Durations.of(settings.JUDGE, POLL_SECONDS)
+        run(spark, lake, ["repeats"], since, until + timedelta(seconds=1), durations)
+
+    return evaluated
