@@ -66,11 +66,12 @@ class SearchedPlace:
 
 @dataclass(frozen=True)
 class QueueOffset:
-    """The group's committed offset when asked. Both null: it has none there."""
+    """The group's committed offset when asked; null: it has none there, or `code` with `params` says why not."""
 
     place: QueuePlace
     offset: int | None
-    error: str | None = None
+    code: str | None = None
+    params: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,14 @@ class Crossing:
 class Cover:
     """A repeat that covers a copy. `certain`: at least so many messages were redelivered, and the copy is one of them.
 
-    `at`: the first reading that shows it.
+    `at`: the first reading that shows it. `is_round` False: it is what made the copy, and no other delivery of it.
     """
 
     event: str
     cause: str
     at: datetime
     certain: bool
+    is_round: bool = True
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ def _of_attempt(attempt: Attempt, known: Evidence) -> list[Delivery]:
     if not found and known.progress is AttemptProgress.CONSUMED:
         found = [Delivery(copy, DeliveryBasis.COMMITTED, copy.stored_at, None)]
     rounds = len(backs) + len(rest)
-    unseen = known.covers[: max(0, len(known.covers) - max(0, rounds - 1))]
-    return found + [_of_cover(copy, cover) for cover in unseen if cover.at >= copy.stored_at]
+    covers = [cover for cover in known.covers if cover.is_round and cover.at >= copy.stored_at]
+    return found + [_of_cover(copy, cover) for cover in covers[: max(0, len(covers) - max(0, rounds - 1))]]
 
 
 def _of_send_back(copy: StoredCopy | None, back: SendBack, since: datetime | None) -> Delivery:

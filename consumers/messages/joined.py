@@ -93,7 +93,7 @@ def _message(identity: str, copies: Sequence[StoredCopy]) -> JoinedMessage:
     stored = [*of_kind[CopyKind.ORIGINAL], *of_kind[CopyKind.RETRY]]
     sent, waiting = _send_times(stored, of_kind[CopyKind.DELAYED])
     proofs = sent + [(copy, copy.stored_at, True) for copy in of_kind[CopyKind.DEAD_LETTER]]
-    orphans = []
+    orphans: list[SendBack] = []
     for copy, at, is_exact in sorted(proofs, key=lambda proof: proof[1]):
         before = _sent_back(delivered, copy, at)
         counted = before.copy.reconsume_times + 1 if before else 1

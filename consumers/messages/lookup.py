@@ -8,6 +8,7 @@ import ipaddress
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from consumers.dead_letters.read_queue import Calls
 from consumers.polling.delays.delay_poller import due_time
@@ -259,17 +260,17 @@ class Lookup:
     async def _offset(self, place: QueuePlace) -> QueueOffset:
         async with self._gate:
             if (why := self._why_not()) is not None:
-                return QueueOffset(place, None, why[0])
+                return QueueOffset(place, None, *why)
             try:
                 admin = self.brokers.admins[place.broker]
                 offset = await admin.consumer_offset(
                     self.topics.group, place.topic, place.queue_id, deadline_seconds=self._deadline()
                 )
             except RocketMQError as error:
-                return QueueOffset(place, None, str(error))
+                return QueueOffset(place, None, AttemptUnknown.OFFSET_UNREAD, {"error": str(error)})
         return QueueOffset(place, offset)
 
-    def _why_not(self) -> tuple[str, dict[str, object]] | None:
+    def _why_not(self) -> tuple[str, dict[str, Any]] | None:
         """Counts a call, unless it may not be made."""
         if self.clock() >= self._until:
             return AttemptUnknown.TIME_USED, {"seconds": round(self.limits.seconds)}

@@ -47,7 +47,7 @@ class AttemptUnknown(StrEnum):
     # Of times.
     NOT_CONSUMED_YET = "not_consumed_yet"
     NOT_PASSED_IN_HISTORY = "not_passed_in_history"  # until
-    NO_HISTORY = "no_history_then"
+    NO_HISTORY = "no_history_then"  # error
     CLOCKS_DIFFER = "clocks_differ"
     COPY_NOT_FOUND = "copy_not_found"
     NO_DELAY = "no_delay"
