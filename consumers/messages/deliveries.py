@@ -5,22 +5,30 @@ Brokers do not store when a message was delivered: every delivery has two bounds
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from consumers.vocabulary.messages import AttemptProgress, CopyKind, DeliveryBasis
 
 from .copies import StoredCopy
 from .joined import Attempt, JoinedMessage, SendBack
 
+# An owner whose commit is not seen yet may have delivered the message again by so much earlier (RocketMQ 5.4.0,
+# persistConsumerOffsetInterval: 5 s by default, a minute where it is set so).
+COMMITTED_WITHIN = timedelta(minutes=1)
+
 
 @dataclass(frozen=True)
 class Crossing:
-    """A consumer offset passed a message: not yet at `after`, at `before` it had. `after` null: no reading of that is
-    known. `is_set`: a reset wrote the offset then, so that nothing need have been delivered.
+    """A consumer offset was past a message at `before`, and not at the reading before.
+
+    `again_after`: it was past the message before, last at this reading, and went back; null for the first time.
+    `unseen`: the last reading that did not have it past. `is_set`: a reset wrote the offset then, so that nothing need
+    have been delivered.
     """
 
-    after: datetime | None
     before: datetime
+    unseen: datetime | None = None
+    again_after: datetime | None = None
     is_set: bool = False
 
 
@@ -70,16 +78,18 @@ def crossings(readings: Iterable[tuple[datetime, int | None]], offset: int) -> t
     The offset is that of the next message to consume: a message is passed as soon as it is higher.
     """
     found: list[Crossing] = []
-    waits_at: datetime | None = None
+    unseen: datetime | None = None
+    was_past: datetime | None = None
     passed = False
     for at, consumer_offset in readings:
         if consumer_offset is None:
             continue
         if consumer_offset <= offset:
-            waits_at, passed = at, False
-        elif not passed:
-            found.append(Crossing(waits_at, at))
-            passed = True
+            unseen, passed = at, False
+            continue
+        if not passed:
+            found.append(Crossing(at, unseen, was_past))
+        was_past, passed = at, True
     return tuple(found)
 
 
@@ -136,9 +146,10 @@ def _is_certain(crossing: Crossing, number: int, known: Evidence) -> bool:
 
 
 def _of_crossing(copy: StoredCopy, crossing: Crossing, certain: bool) -> Delivery:
-    after = max(
-        (at for at in (crossing.after, copy.stored_at) if at is not None and at <= crossing.before), default=None
-    )
+    """A reading that does not have it past tells nothing of when: what is delivered is committed seconds later, or once
+    what is before it is done."""
+    again = None if crossing.again_after is None else crossing.again_after - COMMITTED_WITHIN
+    after = max((at for at in (again, copy.stored_at) if at is not None and at <= crossing.before), default=None)
     return Delivery(copy, DeliveryBasis.COMMITTED, after, crossing.before, certain=certain)
 
 

@@ -80,7 +80,7 @@ def _marked(
         reset__group=group, topic=place.topic, broker=place.broker, queue_id=place.queue_id, written_at__gte=since
     ).exclude(outcome=ResetOutcome.UNCHANGED)
     written = [at for at in rows.values_list("written_at", flat=True) if at is not None]
-    return tuple(replace(one, is_set=any((one.after or since) <= at <= one.before for at in written)) for one in found)
+    return tuple(replace(one, is_set=any((one.unseen or since) <= at <= one.before for at in written)) for one in found)
 
 
 @dataclass(frozen=True)
