@@ -27,7 +27,10 @@ class AttemptRepeatRow:
     at: datetime = field(metadata=public("The first reading that shows it"))
 
 
-@answer("A stored copy of a message: the original, one in the retry topic or on a delay level, or a dead letter.")
+@answer(
+    "A stored copy of a message: the original, one in the retry topic or on a delay level, or a dead letter.",
+    name="MessageAttempt",
+)
 @dataclass(frozen=True, kw_only=True)
 class AttemptRow:
     at: datetime = field(metadata=public("When the broker stored it"))
@@ -54,7 +57,10 @@ class AttemptRow:
         return f"{self.topic} · {self.broker}/{self.queue_id} · {self.offset:,}"
 
 
-@answer("A delivery, between two times. Brokers do not store deliveries: it is what copies, polls and repeats prove.")
+@answer(
+    "A delivery, between two times. Brokers do not store deliveries: it is what copies, polls and repeats prove.",
+    name="MessageDelivery",
+)
 @dataclass(frozen=True, kw_only=True)
 class DeliveryRow:
     after: datetime | None

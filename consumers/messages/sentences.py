@@ -47,7 +47,7 @@ def _named(owner: str, owners: Owners | None, now: datetime) -> str:
 
 def _times(one: Delivery, now: datetime) -> str:
     if one.after is not None and one.before is not None:
-        return f"{_clock(one.after, now)}–{_clock(one.before, now)}"
+        return "–".join(dict.fromkeys((_clock(one.after, now), _clock(one.before, now))))
     if one.before is not None:
         return gettext("before %(at)s") % {"at": _clock(one.before, now)}
     assert one.after is not None
