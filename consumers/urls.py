@@ -33,6 +33,7 @@ from .dead_letters.rest import (
 from .findings.rest import FindingListView, GroupFindingListView
 from .groups.rest import GroupListView, GroupView, HistoryView, QueueListView, StatusView
 from .logs.rest import LogEventListView
+from .messages.rest import MessageAttemptsView
 from .offsets.rest import AcknowledgeLossView, OffsetListView
 from .ownership.rest import AssignmentListView, MemberListView, SubscriptionView
 from .rebalances.rest import GroupRebalanceListView, RebalanceListView
@@ -79,6 +80,7 @@ urlpatterns = [
     path(f"{GROUP}findings/", GroupFindingListView.as_view(), name="api-group-findings"),
     path(f"{GROUP}rebalances/", GroupRebalanceListView.as_view(), name="api-group-rebalances"),
     path(f"{GROUP}repeats/", GroupRepeatListView.as_view(), name="api-group-repeats"),
+    path(f"{GROUP}messages/<path:message>/attempts/", MessageAttemptsView.as_view(), name="api-message-attempts"),
     path(f"{GROUP}log-events/", LogEventListView.as_view(), name="api-group-log-events"),
     path(f"{GROUP}resends/", ResendListView.as_view(), name="api-group-resends"),
     path(RESEND, ResendView.as_view(), name="api-resend"),

@@ -14,6 +14,8 @@ from consumers.rest.schema.hooks import ENDINGS, FOLDER, PLACES, example_files
 from tests.openapi import JSON, component, operations
 from tests.walk.world import a_known_world
 
+# Their answers are of brokers, which this world does not have: they are written by hand.
+ASK_BROKERS = frozenset({"message_attempts"})
 # As many of a list as show what it is of.
 SHOWN = 2
 EXPORTED = {"text/csv": ExportFormat.CSV, "application/x-ndjson": ExportFormat.JSONL}
@@ -29,7 +31,7 @@ def shortened(value):
 def test_answers_are_written(api, stopped_clock, settings, tmp_path):
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
     a_known_world(Lake.at(str(tmp_path)))
-    for operation in (one for one in operations() if one.method == "get"):
+    for operation in (one for one in operations() if one.method == "get" and one.name not in ASK_BROKERS):
         address = operation.address(PLACES)
         for kind, content in operation.answers.items():
             if kind == JSON:

@@ -97,11 +97,7 @@ def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[Assignmen
         of_queue = [*claims.get(queue.pk, ()), *then.get(queue.pk, ())]
         return segments(of_queue, doubts.of_queue(queue), at, at + INSTANT)[0]
 
-    without = (
-        CodedReason(ReasonCode.NO_OWNER, gettext("no member owned it: all had reported their queues"))
-        if doubts.listed.members
-        else CodedReason(ReasonCode.NO_MEMBER, gettext("the group had no member"))
-    )
+    without = why_nobody(doubts)
 
     def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
         segment = told(queue)
@@ -112,6 +108,13 @@ def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[Assignmen
         return (), segment.reason or without
 
     return _rows(queues, owners, expected_owners(group, at))
+
+
+def why_nobody(doubts: GroupDoubts) -> CodedReason:
+    """Why nobody held a queue at a time of which nothing else is unknown."""
+    if doubts.listed.members:
+        return CodedReason(ReasonCode.NO_OWNER, gettext("no member owned it: all had reported their queues"))
+    return CodedReason(ReasonCode.NO_MEMBER, gettext("the group had no member"))
 
 
 def _last_denial(claims: Claims, at: datetime) -> datetime:

@@ -192,11 +192,17 @@ def group_exists(cluster: str | None, group: str) -> bool:
     return (found if cluster is None else found.filter(cluster__name=cluster)).exists()
 
 
+def event_name(row: RepeatEvent) -> str:
+    """A permanent name. `group` and its cluster have to be at hand."""
+    group = row.group
+    return f"{group.cluster.name}/{group.name}/{row.cause}/{row.started_at.astimezone(UTC).strftime(FORM)}"
+
+
 def _row(row: RepeatEvent) -> RepeatRow:
     group = row.group
     return RepeatRow(
         id=row.pk,
-        event=f"{group.cluster.name}/{group.name}/{row.cause}/{row.started_at.astimezone(UTC).strftime(FORM)}",
+        event=event_name(row),
         cluster=group.cluster.name,
         group=group.name,
         cause=RepeatCause(row.cause),

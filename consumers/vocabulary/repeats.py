@@ -6,6 +6,8 @@ To add a cause: its code here with its RepeatCauseSpec, its words in words/repea
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .logs import LogCode
+
 
 class RepeatCause(StrEnum):
     CONSUMER_CRASH = "consumer_crash"
@@ -54,34 +56,74 @@ STORED_SOURCES = (RepeatSource.REBALANCES, RepeatSource.OFFSETS, RepeatSource.RE
 
 @dataclass(frozen=True)
 class RepeatCauseSpec:
-    """`is_repeat` False: no repeated consumption, though it looks like one to the application."""
+    """`is_repeat` False: no repeated consumption, though it looks like one to the application.
+
+    Lines of logs: those of `proven_by` name the cause and make it proven; those of `supported_by` are evidence beside
+    others.
+    """
 
     cause: RepeatCause
     source: RepeatSource
     is_repeat: bool = True
+    proven_by: tuple[LogCode, ...] = ()
+    supported_by: tuple[LogCode, ...] = ()
 
     @property
     def is_stored(self) -> bool:
         return self.source in STORED_SOURCES
 
 
+# A broker lost a member's connection: as a crash does, and a network.
+_GONE = (LogCode.CHANNEL_CLOSED, LogCode.CHANNEL_EXPIRED)
+# A listener failed, and its messages were sent back.
+_WRONG_ANSWERS = (LogCode.CONSUME_THREW, LogCode.CONSUME_RETURNED_NULL, LogCode.CONSUME_NOT_OK)
 _SPECS = (
-    RepeatCauseSpec(RepeatCause.CONSUMER_CRASH, RepeatSource.REBALANCES),
-    RepeatCauseSpec(RepeatCause.SHUTDOWN_DID_NOT_WAIT, RepeatSource.REBALANCES),
-    RepeatCauseSpec(RepeatCause.FINISHED_OUT_OF_ORDER, RepeatSource.REBALANCES),
-    RepeatCauseSpec(RepeatCause.LOCAL_RETRY_RESTART, RepeatSource.REBALANCES),
-    RepeatCauseSpec(RepeatCause.STALE_OFFSET, RepeatSource.REBALANCES),
-    RepeatCauseSpec(RepeatCause.TWO_OWNERS, RepeatSource.REBALANCES),
-    RepeatCauseSpec(RepeatCause.DUPLICATE_CLIENT_ID, RepeatSource.REBALANCES),
+    RepeatCauseSpec(RepeatCause.CONSUMER_CRASH, RepeatSource.REBALANCES, supported_by=_GONE),
+    RepeatCauseSpec(
+        RepeatCause.SHUTDOWN_DID_NOT_WAIT,
+        RepeatSource.REBALANCES,
+        supported_by=(LogCode.RESULT_DROPPED, LogCode.CONSUMER_STOPPED),
+    ),
+    RepeatCauseSpec(RepeatCause.FINISHED_OUT_OF_ORDER, RepeatSource.REBALANCES, supported_by=_GONE),
+    RepeatCauseSpec(RepeatCause.LOCAL_RETRY_RESTART, RepeatSource.REBALANCES, supported_by=_GONE),
+    # What was consumed of a queue that had been given up is not committed (5.4.0, ConsumeMessageConcurrentlyService).
+    RepeatCauseSpec(
+        RepeatCause.STALE_OFFSET,
+        RepeatSource.REBALANCES,
+        proven_by=(LogCode.RESULT_DROPPED,),
+        supported_by=(LogCode.QUEUE_REMOVED, LogCode.QUEUE_DROPPED, LogCode.OFFSET_WENT_BACK),
+    ),
+    RepeatCauseSpec(
+        RepeatCause.TWO_OWNERS,
+        RepeatSource.REBALANCES,
+        supported_by=(LogCode.LOCK_TAKEN_OVER, LogCode.LOCK_LOST, LogCode.OFFSET_WENT_BACK),
+    ),
+    RepeatCauseSpec(RepeatCause.DUPLICATE_CLIENT_ID, RepeatSource.REBALANCES, supported_by=(LogCode.OFFSET_WENT_BACK,)),
     RepeatCauseSpec(RepeatCause.RESET, RepeatSource.OFFSETS),
-    RepeatCauseSpec(RepeatCause.RESET_ELSEWHERE, RepeatSource.OFFSETS),
+    RepeatCauseSpec(
+        RepeatCause.RESET_ELSEWHERE,
+        RepeatSource.OFFSETS,
+        proven_by=(LogCode.RESET_STARTED, LogCode.RESET_RECEIVED),
+        supported_by=(LogCode.OFFSET_WENT_BACK,),
+    ),
     RepeatCauseSpec(RepeatCause.BROKER_CRASH, RepeatSource.OFFSETS),
     RepeatCauseSpec(RepeatCause.SLAVE_FAILOVER, RepeatSource.OFFSETS),
     RepeatCauseSpec(RepeatCause.OFFSET_FILE_LOST, RepeatSource.OFFSETS),
     RepeatCauseSpec(RepeatCause.OFFSET_FILE_CHANGED, RepeatSource.OFFSETS),
-    RepeatCauseSpec(RepeatCause.WRONG_ACK, RepeatSource.RETRIES),
-    RepeatCauseSpec(RepeatCause.BATCH_RECONSUME, RepeatSource.RETRIES),
-    RepeatCauseSpec(RepeatCause.CONSUME_TIMEOUT, RepeatSource.CLIENT_LOGS),
+    RepeatCauseSpec(
+        RepeatCause.WRONG_ACK,
+        RepeatSource.RETRIES,
+        proven_by=_WRONG_ANSWERS,
+        supported_by=(LogCode.CONSUME_TIMED_OUT, LogCode.DEAD_LETTERED),
+    ),
+    RepeatCauseSpec(
+        RepeatCause.BATCH_RECONSUME,
+        RepeatSource.RETRIES,
+        proven_by=_WRONG_ANSWERS,
+        supported_by=(LogCode.CONSUME_TIMED_OUT, LogCode.DEAD_LETTERED),
+    ),
+    # Looks like a wrong answer: only its line tells it apart.
+    RepeatCauseSpec(RepeatCause.CONSUME_TIMEOUT, RepeatSource.CLIENT_LOGS, proven_by=(LogCode.CONSUME_TIMED_OUT,)),
     RepeatCauseSpec(RepeatCause.BROADCAST_CRASH, RepeatSource.CLIENT_LOGS),
     RepeatCauseSpec(RepeatCause.POP_REVIVE, RepeatSource.CLIENT_LOGS),
     RepeatCauseSpec(RepeatCause.SENT_TWICE, RepeatSource.SINGLE_MESSAGES, is_repeat=False),
@@ -120,6 +162,8 @@ class RepeatEvidence(StrEnum):
     SENT_BACK = "sent_back"
     FAILURES_REPORTED = "failures_reported"
     BATCH_SIZE = "batch_size"
+    # A line of a log: log (its LogCode), lines, at, client_id.
+    LOG_LINE = "log_line"
 
 
 class RepeatUnknown(StrEnum):

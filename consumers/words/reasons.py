@@ -16,7 +16,7 @@ from consumers.vocabulary.reasons import (
     reasons_in,
 )
 
-from . import resets
+from . import messages, resets
 from .states import reason_words
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
@@ -114,7 +114,7 @@ OF_VALUES: dict[str, str | Promise] = {
         "CONSUMERSCOPE_READ_ONLY_CLUSTERS."
     ),
 }
-CATALOGUES = (OF_VALUES, REBALANCE_REASONS, RESEND_CAUSES, *resets.ALL)
+CATALOGUES = (OF_VALUES, REBALANCE_REASONS, RESEND_CAUSES, messages.UNKNOWN, *resets.ALL)
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
 
 

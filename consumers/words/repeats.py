@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatSource, RepeatUnknown
 
+from .logs import log_event_words
+
 Text = str | Promise
 
 # Whatever the cause, an application that knows what it has done already is not harmed.
@@ -191,6 +193,7 @@ EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.SENT_BACK: _("messages arrived in the retry topic"),
     RepeatEvidence.FAILURES_REPORTED: _("members report %(failures)s failures in the last hour"),
     RepeatEvidence.BATCH_SIZE: _("listeners get up to %(size)s messages in a batch"),
+    RepeatEvidence.LOG_LINE: _("log at %(at)s: %(log)s (%(lines)s)"),
 }
 
 UNKNOWN: Mapping[str, Text] = {
@@ -223,7 +226,9 @@ def evidence_words(entry: Mapping[str, Any]) -> str:
     if text is None:
         return str(entry["code"])
     try:
-        return str(text) % {name: _number(value) for name, value in entry.items()}
+        return str(text) % {
+            name: log_event_words(value) if name == "log" else _number(value) for name, value in entry.items()
+        }
     except KeyError:
         return str(entry["code"])
 

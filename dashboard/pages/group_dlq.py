@@ -261,7 +261,17 @@ def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view
         show=frame.here(look=view.token),
         group_href=frame.group(place.cluster, place.group),
         list_href=frame.to("group_dlq", place.cluster, place.group),
+        attempts_href=_attempts(frame, place, letter, may_see=frame.request.user.has_perm(MAY_SEE)),
     )
+
+
+def _attempts(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, *, may_see: bool) -> str | None:
+    """Where the message's attempts are looked up; null for whoever may not, and for a message that is not listed."""
+    if letter is None or not may_see:
+        return None
+    topic = {"topic": letter.origin_topic} if letter.origin_topic else {}
+    message = letter.message_id or letter.stored_id
+    return frame.to("message_attempts", place.cluster, place.group, message=message, **topic)
 
 
 # Dead letters as a file: what the list's filters choose, of all that the brokers hold.

@@ -23,6 +23,7 @@ from . import (
 )
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
+from .messages import attempts
 from .ownership import group_ownership, group_settings
 from .rebalances import rebalance, rebalances
 from .repeats import repeats
@@ -109,6 +110,7 @@ urlpatterns = [
     path("groups/<str:cluster>/<str:group>/history/", history.group_history, name="group_history"),
     path("groups/<str:cluster>/<str:group>/settings/", group_settings.settings, name="group_settings"),
     path("groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats, name="group_repeats"),
+    path("groups/<str:cluster>/<str:group>/messages/", attempts.message_attempts, name="message_attempts"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
     path("groups/<str:cluster>/<str:group>/lost-offsets/", group_offsets.lost_offsets, name="lost_offsets"),
     path("groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq, name="group_dlq"),
@@ -149,6 +151,11 @@ urlpatterns = [
     path("parts/groups/<str:cluster>/<str:group>/history/", history.group_history_part, name="group_history_part"),
     path("parts/groups/<str:cluster>/<str:group>/settings/", group_settings.settings_part, name="group_settings_part"),
     path("parts/groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats_part, name="group_repeats_part"),
+    path(
+        "parts/groups/<str:cluster>/<str:group>/messages/<str:look>/",
+        attempts.message_attempts_part,
+        name="message_attempts_part",
+    ),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
     path("parts/groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq_part, name="group_dlq_part"),
     path(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,15 @@ class Truth:
         return self.failed.get(longest, 0)
 
 
+@dataclass(frozen=True)
+class WrittenDelivery:
+    """What a handler wrote down as it was called."""
+
+    keys: str
+    reconsume_times: int
+    at: datetime
+
+
 class FailingProcess:
     """`with` kills it, with all members in it."""
 
@@ -62,3 +72,8 @@ class FailingProcess:
     def truth(self, group: str) -> Truth:
         lines = self._child.call("counts", group=group)
         return Truth({times: calls for times, calls, _ in lines}, {times: failed for times, _, failed in lines})
+
+    def deliveries(self, group: str) -> list[WrittenDelivery]:
+        """In the order in which handlers were called."""
+        lines = self._child.call("deliveries", group=group)
+        return [WrittenDelivery(keys, times, datetime.fromtimestamp(at, UTC)) for keys, times, at in lines]

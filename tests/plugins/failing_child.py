@@ -5,6 +5,7 @@
 
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ class Failing:
         self._members: dict[str, Consumer] = {}
         self._stopped: dict[str, threading.Event] = {}
         self._counted: dict[str, Counter[tuple[int, bool]]] = {}
+        self._noted: dict[str, list[tuple[str, int, float]]] = {}
         self._lock = threading.Lock()
 
     def start(self, member: dict[str, Any], fails: list[list[int]], holds: Sequence[int] = ()) -> None:
@@ -33,7 +35,8 @@ class Failing:
         wanted = Membership(**member)
         counted = self._counted.setdefault(wanted.group, Counter())
         stopped = self._stopped.setdefault(wanted.instance, threading.Event())
-        handler = self._handler(counted, fails, frozenset(holds), stopped)
+        noted = self._noted.setdefault(wanted.group, [])
+        handler = self._handler(counted, noted, fails, frozenset(holds), stopped)
         self._members[wanted.instance] = Consumer(self._namesrv, wanted, handler)
 
     def stop(self, instance: str) -> None:
@@ -49,14 +52,22 @@ class Failing:
             for times in sorted({times for times, _ in counted})
         ]
 
+    def deliveries(self, group: str) -> list[tuple[str, int, float]]:
+        """Keys, reconsume times and Unix time of every delivery, in order."""
+        with self._lock:
+            return list(self._noted.get(group, []))
+
     def _handler(
         self,
         counted: Counter[tuple[int, bool]],
+        noted: list[tuple[str, int, float]],
         fails: list[list[int]],
         holds: frozenset[int],
         stopped: threading.Event,
     ) -> Handler:
         def consume(message: Message) -> bool:
+            with self._lock:
+                noted.append((message.keys, message.reconsume_times, time.time()))
             number = int(message.keys.rpartition("-")[2])
             if number in holds:
                 stopped.wait()

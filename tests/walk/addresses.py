@@ -13,6 +13,7 @@ PROD_BILLING = {
     "group": "billing",
     "at": "2026-03-14T02:50:00.000000Z",
     "look": "expired",
+    "message": "7F0000010BEC18B4AAC2372E3FA00002",
     "broker": "broker-a",
     "queue_id": "1",
     "offset": "5",
@@ -32,8 +33,8 @@ ACTS = frozenset(
     {"api-resend-start", "api-resend-cancel", "api-alert-acknowledge", "api-alert-previews", "api-channel-test"}
     | {"api-alert-preview-cancel", "api-acknowledge-loss"}
 ) | {f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")}
-# These are no documents of ours.
-NO_DOCUMENTS = frozenset({"schema", "docs"}) | {
+# These are no documents of ours, or such that a worker asks brokers for.
+NO_DOCUMENTS = frozenset({"schema", "docs", "api-message-attempts"}) | {
     f"api-{name}-export" for name in ("group-dead-letters", "group-offsets", "reset", "resets")
 }
 

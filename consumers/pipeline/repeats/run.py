@@ -4,25 +4,30 @@ Offsets first: whether a rebalance explains a repeat depends on whether its offs
 where nothing came again, three queries find that out.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
 
 from consumers.lake.store import Lake
-from consumers.models import Client, ConsumerGroup, GroupWindow, Rebalance, RepeatEvent
+from consumers.models import Client, ConsumerGroup, GroupWindow, LogEvent, Rebalance, RepeatEvent
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.repeat_rows import FoundSpan, write_repeats
 from consumers.pipeline.slices import MINUTE, floor, microseconds, moment
 from consumers.rocketmq.names import RETRY_PREFIX
+from consumers.vocabulary.logs import LogCode
 from consumers.vocabulary.repeats import RepeatSource
 from consumers.vocabulary.states import BROADCASTING
 
 from .fallen import ListenerReport, RetryMinute, sent_back_part
+from .logged import CLOCKS_DIFFER_US, CODES, RETRY_DELAY_US, LoggedLine, with_lines
 from .moved import moved_parts
 from .set_back import fallen_parts, reset_parts
 
 INSTANT = timedelta(microseconds=1)
+# Of a run: more lines add nothing to events that have some.
+MOST_LINES = 20_000
 BATCH_SETTING = "consumeMessageBatchMaxSize"
 
 
@@ -39,12 +44,45 @@ def find_repeats(
     found, of rebalances/tables.py, written before."""
     merge, longest = durations.repeat_merge_seconds, durations.repeat_longest_seconds
     offsets = _offset_spans(lake, clusters, since, until, falls, durations)
-    count = write_repeats(RepeatSource.OFFSETS, offsets, merge, longest, until)
+    count = write_repeats(RepeatSource.OFFSETS, _with_logs(offsets), merge, longest, until)
     if rebalanced is not None:
         moved = _rebalance_spans(rebalanced, until, durations)
-        count += write_repeats(RepeatSource.REBALANCES, moved, merge, longest, until)
+        count += write_repeats(RepeatSource.REBALANCES, _with_logs(moved), merge, longest, until)
     retried = _retry_spans(clusters, since, until, durations)
-    return count + write_repeats(RepeatSource.RETRIES, retried, durations.repeat_retry_merge_seconds, longest, until)
+    merge = durations.repeat_retry_merge_seconds
+    return count + write_repeats(RepeatSource.RETRIES, _with_logs(retried), merge, longest, until)
+
+
+def _with_logs(spans: Iterable[FoundSpan]) -> list[FoundSpan]:
+    """With what logs say of their parts. Two queries, none where nothing was found."""
+    found = list(spans)
+    times = [us for span in found for part in span.parts for us in (part.after_us or part.at_us, part.at_us)]
+    if not times:
+        return found
+    since, until = moment(min(times) - RETRY_DELAY_US), moment(max(times) + CLOCKS_DIFFER_US)
+    groups = ConsumerGroup.objects.filter(pk__in=[span.group for span in found if span.parts])
+    places = {(cluster, name): pk for pk, cluster, name in groups.values_list("pk", "cluster_id", "name")}
+    rows = LogEvent.objects.filter(
+        cluster__in={cluster for cluster, _ in places}, group__in={name for _, name in places}, code__in=CODES
+    )
+    lines: dict[int, list[LoggedLine]] = {}
+    for row in rows.filter(at__gte=since, began_at__lte=until).order_by("began_at", "pk")[:MOST_LINES]:
+        if (pk := places.get((row.cluster_id, row.group or ""))) is not None:
+            lines.setdefault(pk, []).append(_line(row))
+    return [replace(span, parts=[with_lines(one, lines.get(span.group, ())) for one in span.parts]) for span in found]
+
+
+def _line(row: LogEvent) -> LoggedLine:
+    return LoggedLine(
+        code=LogCode(row.code),
+        began_us=microseconds(row.began_at),
+        at_us=microseconds(row.at),
+        lines=row.lines,
+        topic=row.topic,
+        broker=row.broker,
+        queue_id=row.queue_id,
+        client_id=row.client_id,
+    )
 
 
 def _offset_spans(

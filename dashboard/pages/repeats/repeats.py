@@ -27,6 +27,7 @@ from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404,
 from dashboard.pages.common.moments import Range
 from dashboard.pages.group_offsets import shown, total
 from dashboard.pages.groups import page_links, page_number
+from dashboard.pages.messages.attempts import form_context
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import again, clock
 
@@ -155,6 +156,7 @@ def group_repeats_context(request: HttpRequest, cluster: str, name: str) -> dict
         # Members of a broadcasting group go on from files of their own.
         total=None if offsets.is_broadcasting else total(shown(offsets.rows)),
         figure_query=f"?range={frame.range.name}",
+        **form_context(frame, cluster, name),
         **listed_repeats(frame, cluster, name),
     )
 

@@ -49,7 +49,7 @@ def test_it_names_every_path(api):
         "rebalances",
         "repeats",
     )
-    names += ("retries", "dlq", "findings", "log-events", "lost-offsets/acknowledge")
+    names += ("retries", "dlq", "findings", "log-events", "lost-offsets/acknowledge", "messages/{message}/attempts")
     of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
     acts = [f"{{reset}}/{act}/" for act in ("queues", "export", "apply", "resume", "restore", "cancel")]
     of_resets = {f"/api/v1/resets/{act}" for act in ("", "export/", "{reset}/", *acts)}

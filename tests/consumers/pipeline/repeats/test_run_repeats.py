@@ -10,6 +10,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.falls import offset_falls
 from consumers.pipeline.repeats.run import find_repeats
 from consumers.pipeline.slices import microseconds
+from tests.log_rows import a_log_event, a_log_file
 from tests.ownership_rows import it_held
 from tests.pipeline_rows import gathered, put, rows
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
@@ -295,3 +296,25 @@ def a_window(group, minutes, came):
 def test_a_quiet_run_asks_few_questions(lake, billing, django_assert_max_num_queries):
     with django_assert_max_num_queries(4):
         assert evaluate(lake, offsets_read(100, 200, 300)) == 0
+
+
+def test_a_line_of_a_log_names_the_cause_of_what_was_sent_back(lake, billing):
+    for number in (1, 2):
+        a_window(billing, number, 6)
+    a_log_event(billing, a_log_file(billing.cluster), "consume_timed_out", began_at=ago(600), at=ago(1), topic=None)
+
+    evaluate(lake, since=300.0)
+
+    event = RepeatEvent.objects.get()
+    assert (event.cause, event.confidence, event.source) == ("consume_timeout", "proven", "retries")
+    assert "consume_timed_out" in [one.get("log") for one in event.evidence]
+
+
+def test_a_line_of_another_group_says_nothing(lake, billing):
+    a_window(billing, 1, 6)
+    other = a_group(billing.cluster, "audit")
+    a_log_event(other, a_log_file(billing.cluster), "consume_timed_out", began_at=ago(600), at=ago(1))
+
+    evaluate(lake, since=300.0)
+
+    assert RepeatEvent.objects.get().cause == "wrong_ack"

@@ -91,7 +91,7 @@ def test_nothing_found_is_not_said_while_nothing_is_evaluated(shown):
 
 
 def test_it_says_what_it_cannot_detect(billing, shown):
-    assert "Consumption timeouts, POP and broadcasting members" in shown(TAB)
+    assert "POP and broadcasting members and duplicates" in shown(TAB)
 
 
 def test_an_unknown_cause_in_the_address_is_refused(billing, admin_client):

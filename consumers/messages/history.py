@@ -1,0 +1,214 @@
+"""Stored history around one copy of a message: readings of its queue, members that held the queue, repeats, resets."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+
+from consumers.lake.one_group import TooManyRows, read_group
+from consumers.lake.store import Lake
+from consumers.models import Client, ConsumerGroup, Queue, RepeatEvent, ResetOutcome, ResetQueue
+from consumers.ownership.assignments import changed_words, why_nobody
+from consumers.ownership.reports import OwnableQueue, why_ownerless
+from consumers.ownership.rows import Holding
+from consumers.ownership.timeline.doubts import GroupDoubts
+from consumers.ownership.timeline.segments import INSTANT, Claims, Segment, claims_between, segments
+from consumers.repeats.queries import event_name
+from consumers.vocabulary.repeats import Confidence
+
+from .copies import QueuePlace, StoredCopy
+from .deliveries import Cover, Crossing, crossings
+from .joined import kind_of
+
+# Readings are looked at in stretches, until one has the offset past the message. A message that waited for longer has
+# no time of delivery here.
+STRETCH, STRETCHES = timedelta(hours=1), 6
+MOST_READINGS = 200_000
+# A reading before the copy was stored tells that nothing was consumed then.
+BEFORE = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class Passed:
+    """`looked_until`: to which time readings were looked at. `error`: why no history could be read."""
+
+    crossings: tuple[Crossing, ...]
+    looked_until: datetime
+    error: str | None = None
+
+
+def passed(group: ConsumerGroup, copy: StoredCopy, now: datetime) -> Passed:
+    """When readings saw the group's offset pass a copy. Reads Parquet."""
+    lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
+    since, readings = copy.stored_at - BEFORE, []
+    until = since
+    for _ in range(STRETCHES):
+        start, until = until, min(until + STRETCH, now)
+        try:
+            readings += _readings(lake, group, copy.place, start, until)
+        except (TooManyRows, OSError) as error:
+            return Passed((), start, str(error))
+        if any(offset is not None and offset > copy.offset for _, offset in readings) or until >= now:
+            break
+    found = crossings(readings, copy.offset)
+    return Passed(_marked(group, copy.place, found, since), until)
+
+
+def _readings(
+    lake: Lake, group: ConsumerGroup, place: QueuePlace, since: datetime, until: datetime
+) -> list[tuple[datetime, int | None]]:
+    same = {"topic": place.topic, "broker": place.broker, "queue_id": place.queue_id}
+    columns = ["taken_at", "consumer_offset"]
+    rows = read_group(
+        lake, "readings", group.cluster.name, group.name, since, until, columns, equal=same, most_rows=MOST_READINGS
+    )
+    return sorted(
+        ((row["taken_at"], row["consumer_offset"]) for row in rows.to_pylist()), key=lambda reading: reading[0]
+    )
+
+
+def _marked(
+    group: ConsumerGroup, place: QueuePlace, found: Sequence[Crossing], since: datetime
+) -> tuple[Crossing, ...]:
+    """Those that a reset from here made."""
+    if not found:
+        return ()
+    rows = ResetQueue.objects.filter(
+        reset__group=group, topic=place.topic, broker=place.broker, queue_id=place.queue_id, written_at__gte=since
+    ).exclude(outcome=ResetOutcome.UNCHANGED)
+    written = [at for at in rows.values_list("written_at", flat=True) if at is not None]
+    return tuple(replace(one, is_set=any((one.unseen or since) <= at <= one.before for at in written)) for one in found)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A member that held the queue in [since, until) of the time asked about; then it `left` between two answers."""
+
+    client_id: str
+    since: datetime
+    until: datetime
+    left_after: datetime | None
+    left_before: datetime | None
+
+
+@dataclass(frozen=True)
+class Owners:
+    """`why`: why it is not known for all of the time. Both may be there."""
+
+    known: tuple[Owner, ...]
+    why: str | None
+
+
+class QueueOwners:
+    """Who held queues of a group between two times. The number of queries does not depend on that of copies."""
+
+    def __init__(self, group: ConsumerGroup, places: Iterable[QueuePlace], since: datetime, until: datetime) -> None:
+        self._until = max(until, since) + INSTANT
+        self._since = since
+        self._claims: Claims = claims_between(group, since, self._until)
+        self._doubts = GroupDoubts.of(group, self._claims, since, self._until, why_ownerless(group))
+        self._queues = _queues(group, set(places))
+        self._left = _left(group, since)
+
+    def between(self, place: QueuePlace, since: datetime, until: datetime) -> Owners | None:
+        """None: no reading has seen the queue."""
+        queue = self._queues.get(place)
+        if queue is None:
+            return None
+        since = min(max(since, self._since), self._until - INSTANT)
+        until = min(max(until, since + INSTANT), self._until)
+        found = segments(
+            self._claims.get(queue.pk, ()), self._doubts.of_queue(queue), since, max(until, since + INSTANT)
+        )
+        known = tuple(self._owner(claim.owner, one) for one in found if one.holding in HELD for claim in one.claims)
+        unsure = next((one for one in found if one.holding not in HELD), None)
+        return Owners(_merged(known), None if unsure is None else self._why(unsure))
+
+    def _owner(self, client_id: str, segment: Segment) -> Owner:
+        left = [times for times in self._left.get(client_id, ()) if times[1] > segment.since]
+        after, before = left[0] if left else (None, None)
+        return Owner(client_id, segment.since, segment.until, after, before)
+
+    def _why(self, segment: Segment) -> str:
+        if segment.holding is Holding.CHANGED:
+            return changed_words(segment)
+        return segment.reason or why_nobody(self._doubts)
+
+
+HELD = (Holding.OWNER, Holding.SEVERAL)
+
+
+def _merged(owners: Sequence[Owner]) -> tuple[Owner, ...]:
+    by_id: dict[str, Owner] = {}
+    for one in owners:
+        before = by_id.get(one.client_id)
+        by_id[one.client_id] = one if before is None else replace(before, until=max(before.until, one.until))
+    return tuple(by_id.values())
+
+
+def _queues(group: ConsumerGroup, places: set[QueuePlace]) -> dict[QueuePlace, OwnableQueue]:
+    columns = ("pk", "topic__name", *OwnableQueue._fields[2:])
+    rows = Queue.objects.filter(
+        topic__cluster=group.cluster_id,
+        topic__name__in={place.topic for place in places},
+        broker__in={place.broker for place in places},
+    )
+    queues = map(OwnableQueue._make, rows.values_list(*columns))
+    found = {QueuePlace(queue.topic, queue.broker, queue.queue_id): queue for queue in queues}
+    return {place: found[place] for place in places if place in found}
+
+
+def _left(group: ConsumerGroup, since: datetime) -> dict[str, list[tuple[datetime, datetime]]]:
+    """By client id, between which answers it left, in order."""
+    rows = Client.objects.filter(group=group, gone_by__gt=since).order_by("gone_by")
+    left: dict[str, list[tuple[datetime, datetime]]] = {}
+    for client_id, last_seen, gone_by in rows.values_list("client_id", "last_seen", "gone_by"):
+        if gone_by is not None:
+            left.setdefault(client_id, []).append((last_seen, gone_by))
+    return left
+
+
+def covers(group: ConsumerGroup, copies: Sequence[StoredCopy]) -> dict[str, tuple[Cover, ...]]:
+    """By stored id, the repeats that cover a copy, in order. One query."""
+    if not copies:
+        return {}
+    first = min(copy.stored_at for copy in copies) - BEFORE
+    rows = RepeatEvent.objects.filter(Q(last_at__gte=first), group=group).order_by("started_at", "pk")
+    found: dict[str, list[Cover]] = {}
+    for event in rows.select_related("group__cluster"):
+        for part in event.parts:
+            for copy in copies:
+                if _covers(part, copy):
+                    found.setdefault(copy.stored_id, []).append(_cover(event, part, copy))
+    return {stored_id: tuple(of_copy) for stored_id, of_copy in found.items()}
+
+
+def _cover(event: RepeatEvent, part: dict[str, Any], copy: StoredCopy) -> Cover:
+    is_round = part["broker"] is not None
+    return Cover(event_name(event), event.cause, _time(part["at_us"]), _is_certain(part, copy), is_round)
+
+
+def _covers(part: dict[str, Any], copy: StoredCopy) -> bool:
+    """Of a queue by offset; of a retry topic, which is counted as a whole, by the minute in which the copy arrived."""
+    if part["topic"] != copy.place.topic:
+        return False
+    if part["broker"] is None:
+        after = _time(part["after_us"] or 0)
+        return kind_of(copy) == "retry" and after <= copy.stored_at <= _time(part["at_us"])
+    first, end = part["from_offset"], part["until_offset"]
+    same = (part["broker"], part["queue_id"]) == (copy.place.broker, copy.place.queue_id)
+    return same and isinstance(first, int) and isinstance(end, int) and first <= copy.offset < end
+
+
+def _is_certain(part: dict[str, Any], copy: StoredCopy) -> bool:
+    """At least `low` messages came again: those at the beginning, as an offset cannot leave one out."""
+    first, low = part["from_offset"], part["low"]
+    sure = part["confidence"] != Confidence.POSSIBLE
+    return sure and isinstance(first, int) and isinstance(low, int) and copy.offset < first + low
+
+
+def _time(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)

@@ -1,0 +1,137 @@
+"""Stored copies joined into messages with their attempts: by UNIQ_KEY, else by ORIGIN_MESSAGE_ID. Pure.
+
+A copy with reconsume times n proves that an earlier one was delivered and sent back: for each such proof one delivery.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
+from consumers.vocabulary.messages import CopyKind
+
+from .copies import StoredCopy
+
+
+@dataclass(frozen=True)
+class SendBack:
+    """An attempt failed. `at` is the time by the broker's clock if `is_exact`, else the latest that it can have been.
+
+    `missed`: deliveries between, which reconsume times count and of which no copy was found.
+    """
+
+    at: datetime
+    is_exact: bool
+    is_dead: bool
+    missed: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A copy that is, or was, delivered, and what it was sent back into; of a dead letter and a delayed one nothing."""
+
+    copy: StoredCopy
+    kind: CopyKind
+    send_backs: tuple[SendBack, ...] = ()
+
+
+@dataclass(frozen=True)
+class JoinedMessage:
+    """`attempts` in the order in which they were stored. `orphans`: send-backs whose earlier copies were not found."""
+
+    identity: str
+    attempts: tuple[Attempt, ...]
+    orphans: tuple[SendBack, ...] = ()
+
+    @property
+    def first(self) -> StoredCopy:
+        return self.attempts[0].copy
+
+    @property
+    def origin_topic(self) -> str | None:
+        original = next((one.copy.place.topic for one in self.attempts if one.kind is CopyKind.ORIGINAL), None)
+        return original or next((one.copy.origin_topic for one in self.attempts if one.copy.origin_topic), None)
+
+
+def kind_of(copy: StoredCopy) -> CopyKind:
+    if copy.is_delayed:
+        return CopyKind.DELAYED
+    topic = copy.place.topic
+    if topic.startswith(DLQ_PREFIX):
+        return CopyKind.DEAD_LETTER
+    return CopyKind.RETRY if topic.startswith(RETRY_PREFIX) else CopyKind.ORIGINAL
+
+
+def joined(copies: Iterable[StoredCopy]) -> list[JoinedMessage]:
+    """The one stored first comes first."""
+    groups: dict[str, list[StoredCopy]] = {}
+    for copy in {copy.stored_id: copy for copy in copies}.values():
+        groups.setdefault(copy.identity, []).append(copy)
+    messages = [_message(identity, sorted(group, key=_order)) for identity, group in groups.items()]
+    return sorted(messages, key=lambda message: _order(message.first))
+
+
+def _order(copy: StoredCopy) -> tuple[datetime, int, str]:
+    return copy.stored_at, copy.reconsume_times, copy.stored_id
+
+
+@dataclass
+class _Delivered:
+    copy: StoredCopy
+    kind: CopyKind
+    send_backs: list[SendBack] = field(default_factory=list)
+
+
+def _message(identity: str, copies: Sequence[StoredCopy]) -> JoinedMessage:
+    kinds = {copy.stored_id: kind_of(copy) for copy in copies}
+    of_kind = {kind: [copy for copy in copies if kinds[copy.stored_id] is kind] for kind in CopyKind}
+    delivered = [
+        _Delivered(copy, kinds[copy.stored_id])
+        for copy in copies
+        if kinds[copy.stored_id] in (CopyKind.ORIGINAL, CopyKind.RETRY)
+    ]
+    stored = [*of_kind[CopyKind.ORIGINAL], *of_kind[CopyKind.RETRY]]
+    sent, waiting = _send_times(stored, of_kind[CopyKind.DELAYED])
+    proofs = sent + [(copy, copy.stored_at, True) for copy in of_kind[CopyKind.DEAD_LETTER]]
+    orphans: list[SendBack] = []
+    for copy, at, is_exact in sorted(proofs, key=lambda proof: proof[1]):
+        before = _sent_back(delivered, copy, at)
+        counted = before.copy.reconsume_times + 1 if before else 1
+        is_dead = kinds[copy.stored_id] is CopyKind.DEAD_LETTER
+        back = SendBack(at, is_exact, is_dead, max(0, copy.reconsume_times - counted))
+        (before.send_backs if before else orphans).append(back)
+    attempts = [Attempt(one.copy, one.kind, tuple(one.send_backs)) for one in delivered]
+    attempts += [Attempt(copy, kinds[copy.stored_id]) for copy in [*waiting, *of_kind[CopyKind.DEAD_LETTER]]]
+    return JoinedMessage(identity, tuple(sorted(attempts, key=lambda one: _order(one.copy))), tuple(orphans))
+
+
+def _send_times(
+    stored: Sequence[StoredCopy], delayed: Sequence[StoredCopy]
+) -> tuple[list[tuple[StoredCopy, datetime, bool]], list[StoredCopy]]:
+    """When each copy was sent back, and whether that is exact; and the delayed copies that still wait.
+
+    A broker stores what is delayed on its level first, and from there in the topic that it is meant for.
+    """
+    left = list(delayed)
+    sent: list[tuple[StoredCopy, datetime, bool]] = []
+    for copy in sorted(stored, key=_order):
+        was = next((one for one in left if _became(one, copy)), None)
+        if was is not None:
+            left.remove(was)
+        if copy.reconsume_times > 0:
+            sent.append((copy, copy.stored_at if was is None else was.stored_at, was is not None))
+    sent += [(one, one.stored_at, True) for one in left if one.reconsume_times > 0]
+    return sent, left
+
+
+def _became(delayed: StoredCopy, copy: StoredCopy) -> bool:
+    is_same = (delayed.real_topic, delayed.reconsume_times) == (copy.place.topic, copy.reconsume_times)
+    return is_same and delayed.stored_at <= copy.stored_at
+
+
+def _sent_back(delivered: Sequence[_Delivered], copy: StoredCopy, at: datetime) -> _Delivered | None:
+    """Which copy's delivery failed: the newest one stored by then that had failed less often. Clocks of two brokers may
+    differ: where none was stored by then, the first that had failed less often."""
+    less = [one for one in delivered if one.copy.reconsume_times < copy.reconsume_times and one.copy is not copy]
+    by_then = [one for one in less if one.copy.stored_at <= at]
+    return by_then[-1] if by_then else next(iter(less), None)

@@ -1,0 +1,61 @@
+"""GET groups/{cluster}/{group}/messages/{message}/attempts/"""
+
+from django.utils import timezone
+from django.utils.translation import gettext
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.dead_letters.inspection import MAY_SEE, InspectionKey
+from consumers.jobs.asking import PATIENCE
+from consumers.rest.access import charge
+from consumers.rest.answers import NotNow, found_group, object_response
+from consumers.rest.requests import Parameters
+from consumers.rest.schema.described import described
+
+from .copies import FoundCopies
+from .queries import message_attempts
+from .rows import MessageAttemptsRow
+from .tasks import WantedMessage, ask_lookup, checked, lookup_answer, wait_for_answer
+
+# What a look-up costs of the requests of a minute: that of ten.
+POINTS = 20_000
+
+
+class AttemptParameters(Parameters):
+    topic = serializers.CharField(
+        required=False, help_text="Of the original. Without it all topics of the group are searched"
+    )
+
+
+class MessageAttemptsView(APIView):
+    @described("message_attempts", MessageAttemptsRow, parameters=AttemptParameters)
+    def get(self, request: Request, cluster: str, group: str, message: str) -> Response:
+        """The attempts of one message in a group, by its ID, the ID of a place, or a key.
+
+        Brokers are asked at once, through their indexes: it takes up to 10 s. It wants the permission
+        `view_message_body`, and each request is audited. Bodies are not answered.
+        """
+        values = AttemptParameters.of(request)
+        found = found_group(cluster, group)
+        if not request.user.has_perm(MAY_SEE):
+            why = gettext("To look up messages, you need the permission %(permission)s.")
+            raise PermissionDenied(why % {"permission": MAY_SEE})
+        wanted = checked(WantedMessage(cluster, group, message, values.get("topic")))
+        charge(request, points=POINTS)
+        key = ask_lookup(request.user, wanted, timezone.now())
+        return object_response(request, MessageAttemptsRow, message_attempts(found, _awaited(key, wanted)))
+
+
+def _awaited(key: InspectionKey, wanted: WantedMessage) -> FoundCopies:
+    """Raises NotNow, RedisDown."""
+    wait_for_answer(key)
+    answer = lookup_answer(key, wanted)
+    if answer is None or (answer.found is None and answer.reason is None):
+        seconds = {"n": round(PATIENCE.total_seconds())}
+        raise NotNow(gettext("The general worker did not answer within %(n)s s. Check that it is running.") % seconds)
+    if answer.found is None:
+        raise NotNow(str(answer.reason))
+    return answer.found

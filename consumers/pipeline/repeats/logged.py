@@ -1,0 +1,80 @@
+"""Lines of RocketMQ's logs as evidence of repeats: what each proves or supports stands in vocabulary/repeats.py. Pure.
+
+A line counts that lies within the bounds of what came again and names its queue, or none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.pipeline.slices import moment
+from consumers.vocabulary.logs import LogCode
+from consumers.vocabulary.repeats import REPEAT_CAUSES, Confidence, RepeatCause, RepeatEvidence
+
+from .parts import Entry, RepeatPart, evidence
+
+# Of one part: a log may have a thousand lines of a minute.
+LINES_KEPT = 5
+# What is sent back comes again 10 s later for the first time, and a minute is dated by when it comes.
+RETRY_DELAY_US = 60 * MICROSECONDS
+# Clocks of members and of this host may differ by so much.
+CLOCKS_DIFFER_US = 2 * MICROSECONDS
+FAILED_ANSWERS = (RepeatCause.WRONG_ACK, RepeatCause.BATCH_RECONSUME)
+CODES = tuple({code for spec in REPEAT_CAUSES.values() for code in (*spec.proven_by, *spec.supported_by)})
+
+
+@dataclass(frozen=True)
+class LoggedLine:
+    """`lines` of one kind from `began_us` to `at_us`. Null is what they do not name."""
+
+    code: LogCode
+    began_us: int
+    at_us: int
+    lines: int = 1
+    topic: str | None = None
+    broker: str | None = None
+    queue_id: int | None = None
+    client_id: str | None = None
+
+
+def with_lines(part: RepeatPart, lines: Sequence[LoggedLine]) -> RepeatPart:
+    """The part with the lines of its group that support its cause, proven where one names it.
+
+    Messages that were sent back because they took too long look like wrong answers: where only such lines are there,
+    that is the cause.
+    """
+    near = [line for line in lines if _is_within(part, line) and _is_of_queue(part, line)]
+    part = replace(part, cause=_cause(part, near))
+    spec = REPEAT_CAUSES[part.cause]
+    proving = [line for line in near if line.code in spec.proven_by]
+    supporting = [line for line in near if line.code in spec.supported_by]
+    kept = [_entry(line) for line in [*proving, *supporting][:LINES_KEPT]]
+    confidence = Confidence.PROVEN if proving else part.confidence
+    return replace(part, confidence=confidence, evidence=[*part.evidence, *kept]) if kept else part
+
+
+def _cause(part: RepeatPart, near: Sequence[LoggedLine]) -> RepeatCause:
+    if part.cause not in FAILED_ANSWERS or part.confidence is Confidence.PROVEN:
+        return part.cause
+    codes = {line.code for line in near}
+    answered = codes.intersection(REPEAT_CAUSES[RepeatCause.WRONG_ACK].proven_by)
+    return RepeatCause.CONSUME_TIMEOUT if LogCode.CONSUME_TIMED_OUT in codes and not answered else part.cause
+
+
+def _is_within(part: RepeatPart, line: LoggedLine) -> bool:
+    after = part.at_us if part.after_us is None else part.after_us
+    since = after - (RETRY_DELAY_US if part.broker is None else CLOCKS_DIFFER_US)
+    return line.at_us >= since and line.began_us <= part.at_us + CLOCKS_DIFFER_US
+
+
+def _is_of_queue(part: RepeatPart, line: LoggedLine) -> bool:
+    """A line that names another queue tells of that one. What a retry topic has came from any topic of the group."""
+    if part.broker is None:
+        return True
+    named = ((line.topic, part.topic), (line.broker, part.broker), (line.queue_id, part.queue_id))
+    return all(said is None or said == own for said, own in named)
+
+
+def _entry(line: LoggedLine) -> Entry:
+    at = f"{moment(line.began_us):%Y-%m-%d %H:%M:%S} UTC"
+    return evidence(RepeatEvidence.LOG_LINE, log=str(line.code), lines=line.lines, at=at, client_id=line.client_id)

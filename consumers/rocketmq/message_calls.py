@@ -1,0 +1,87 @@
+"""Look-ups of single messages at one broker: by key through its index, and by the place in its commit log.
+
+Neither changes anything on a broker, registers anybody, or names a group.
+"""
+
+from dataclasses import dataclass
+
+from consumers.rocketmq.messages.stored import StoredMessage, stored_messages
+from consumers.rocketmq.wire.codes import BrokerRefused, RequestCode, ResponseCode
+from consumers.rocketmq.wire.pool import ConnectionPool
+
+from .calls import DEADLINE_SECONDS, call, parsed
+
+# A broker gives no more at once (5.4.0, MessageStoreConfig.maxMsgsNumBatch, IndexService.queryOffset).
+MOST_BY_KEY = 64
+# What a broker says of an offset below or beyond its commit log (5.4.0, QueryMessageProcessor.viewMessageById).
+NOT_THERE = "can not find message by the offset"
+
+
+@dataclass(frozen=True)
+class MessagesByKey:
+    """`is_cut`: the broker returned as many as it may; it may have more."""
+
+    messages: tuple[StoredMessage, ...]
+    is_cut: bool
+
+
+class MessageCalls:
+    def __init__(self, pool: ConnectionPool, address: str) -> None:
+        self.address = address
+        self._pool = pool
+
+    async def by_key(
+        self, topic: str, key: str, begin_ms: int, end_ms: int, *, deadline_seconds: float = DEADLINE_SECONDS
+    ) -> MessagesByKey:
+        """Messages of `topic` with `key` as one of their keys or as UNIQ_KEY, stored in [begin_ms, end_ms]: the newest
+        MOST_BY_KEY.
+
+        The index knows hashes of keys, so that others come along and are dropped here (5.4.0, IndexFile). A message is
+        in it some moments after it is stored. The flag `_UNIQUE_KEY_QUERY` is left out: brokers before 4.9.4 do not
+        sign it, and it only changes how many are returned.
+        """
+        fields = {
+            "topic": topic,
+            "key": key,
+            "maxNum": str(MOST_BY_KEY),
+            "beginTimestamp": str(begin_ms),
+            "endTimestamp": str(end_ms),
+        }
+        try:
+            answer = await call(
+                self._pool, self.address, RequestCode.QUERY_MESSAGE, fields, deadline_seconds=deadline_seconds
+            )
+        except BrokerRefused as refusal:
+            if refusal.code == ResponseCode.QUERY_NOT_FOUND:
+                return MessagesByKey((), False)
+            raise
+        found = await parsed(lambda body: list(stored_messages(body)), answer.body, self.address)
+        wanted = [message for message in found if message.topic == topic and key in keys_of(message)]
+        return MessagesByKey(tuple(wanted), len(found) >= MOST_BY_KEY)
+
+    async def at(
+        self, physical_offset: int, topic: str, *, deadline_seconds: float = DEADLINE_SECONDS
+    ) -> StoredMessage | None:
+        """The message at a place of the commit log; None where that is not, or no longer, in the log.
+
+        A place inside of a message is refused with SYSTEM_ERROR, or gives another message: compare its `stored_id`.
+        `topic` is what access control goes by.
+        """
+        fields = {"offset": str(physical_offset), "topic": topic}
+        try:
+            answer = await call(
+                self._pool, self.address, RequestCode.VIEW_MESSAGE_BY_ID, fields, deadline_seconds=deadline_seconds
+            )
+        except BrokerRefused as refusal:
+            if refusal.code == ResponseCode.SYSTEM_ERROR and NOT_THERE in (refusal.remark or ""):
+                return None
+            raise
+        found = await parsed(lambda body: list(stored_messages(body)), answer.body, self.address)
+        return found[0] if found else None
+
+
+def keys_of(message: StoredMessage) -> set[str]:
+    """What the index knows it by (5.4.0, IndexService.buildIndex)."""
+    said = message.properties
+    unique = said.get("UNIQ_KEY")
+    return {key for key in said.get("KEYS", "").split(" ") if key} | ({unique} if unique else set())

@@ -1,0 +1,112 @@
+"""Copies of one message become its attempts: each later copy proves that an earlier one was delivered and sent back."""
+
+import pytest
+
+from consumers.messages.copies import QueuePlace, StoredCopy
+from consumers.messages.joined import JoinedMessage, SendBack, joined
+from tests.consumers.messages.made_copies import a_copy, at
+
+
+def attempts(*copies: StoredCopy) -> list[tuple[str, int, list[SendBack]]]:
+    [message] = joined(copies)
+    return [(one.kind.value, one.copy.reconsume_times, list(one.send_backs)) for one in message.attempts]
+
+
+def back(seconds: float, *, exact: bool = True, dead: bool = False, missed: int = 0) -> SendBack:
+    return SendBack(at(seconds), exact, dead, missed)
+
+
+CASES = [
+    ("a message that was never sent back", [a_copy("original", 0)], [("original", 0, [])]),
+    (
+        "the copy on the delay level says when it was sent back, and is not an attempt of its own",
+        [a_copy("original", 0), a_copy("delayed", 5, 1), a_copy("retry", 15, 1)],
+        [("original", 0, [back(5)]), ("retry", 1, [])],
+    ),
+    (
+        "without that copy it was sent back by the time its retry was stored",
+        [a_copy("original", 0), a_copy("retry", 15, 1)],
+        [("original", 0, [back(15, exact=False)]), ("retry", 1, [])],
+    ),
+    (
+        "what waits on a delay level is the next attempt",
+        [a_copy("original", 0), a_copy("delayed", 5, 1)],
+        [("original", 0, [back(5)]), ("delayed", 1, [])],
+    ),
+    (
+        "a dead letter ends the last attempt",
+        [a_copy("original", 0), a_copy("delayed", 5, 1), a_copy("retry", 15, 1), a_copy("dead", 16, 2)],
+        [("original", 0, [back(5)]), ("retry", 1, [back(16, dead=True)]), ("dead_letter", 2, [])],
+    ),
+    (
+        "a dead letter with more reconsume times than copies tells of the others",
+        [a_copy("original", 0), a_copy("dead", 60, 17)],
+        [("original", 0, [back(60, dead=True, missed=16)]), ("dead_letter", 17, [])],
+    ),
+    (
+        "one copy that was sent back twice was delivered twice",
+        [a_copy("original", 0), a_copy("delayed", 5, 1), a_copy("delayed", 8, 1), a_copy("retry", 15, 1)],
+        [("original", 0, [back(5), back(8)]), ("delayed", 1, []), ("retry", 1, [])],
+    ),
+    (
+        "what was resent to the retry topic begins anew",
+        [
+            a_copy("original", 0),
+            a_copy("dead", 5, 1),
+            a_copy("retry", 100, 0, resent=True),
+            a_copy("delayed", 110, 1),
+        ],
+        [("original", 0, [back(5, dead=True)]), ("dead_letter", 1, []), ("retry", 0, [back(110)]), ("delayed", 1, [])],
+    ),
+    (
+        "a producer's delay is over once the original is stored",
+        [a_copy("delayed", 0, real_topic="Orders"), a_copy("original", 10)],
+        [("original", 0, [])],
+    ),
+    (
+        "two brokers' clocks may differ",
+        [a_copy("original", 3), a_copy("retry", 1, 1)],
+        [("retry", 1, []), ("original", 0, [back(1, exact=False)])],
+    ),
+]
+
+
+@pytest.mark.parametrize(("copies", "told"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_copies_are_attempts(copies: list[StoredCopy], told: list[tuple[str, int, list[SendBack]]]) -> None:
+    assert attempts(*copies) == told
+    assert attempts(*reversed(copies)) == told
+
+
+def test_a_send_back_whose_earlier_copies_are_gone_is_kept() -> None:
+    [message] = joined([a_copy("dead", 60, 3)])
+    assert message.orphans == (back(60, dead=True, missed=2),)
+
+
+def test_one_copy_that_was_found_twice_is_one() -> None:
+    assert attempts(a_copy("original", 0), a_copy("original", 0)) == [("original", 0, [])]
+
+
+def test_other_ids_are_other_messages_the_first_stored_first() -> None:
+    messages = joined([a_copy("original", 9, message_id="U2"), a_copy("original", 1)])
+    assert [message.identity for message in messages] == ["U1", "U2"]
+
+
+def test_without_the_producers_id_copies_are_joined_by_the_id_of_the_first() -> None:
+    first = a_copy("original", 0, message_id=None, stored_id="A")
+    retry = a_copy("retry", 9, 1, message_id=None, origin_message_id="A")
+    assert len(joined([first, retry])[0].attempts) == 2
+
+
+@pytest.mark.parametrize(
+    ("copies", "topic"),
+    [
+        ([a_copy("original", 0, place=QueuePlace("Bills", "broker-a", 0))], "Bills"),
+        ([a_copy("dead", 0, 1)], "Orders"),
+        ([a_copy("dead", 0, 1, origin_topic=None)], None),
+    ],
+)
+def test_the_original_topic_is_that_of_the_original_or_what_copies_name(
+    copies: list[StoredCopy], topic: str | None
+) -> None:
+    message: JoinedMessage = joined(copies)[0]
+    assert message.origin_topic == topic
