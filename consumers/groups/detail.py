@@ -31,6 +31,7 @@ from consumers.queries.queues.overlay import NOT_JUDGED_YET, unjudged_reason
 from consumers.queries.queues.starts import ReportedStart, TagSampleRow, Unacked, reported_start, tag_samples
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.vocabulary.states import BROADCASTING, NO_LAG_REASONS, UnknownReason
+from consumers.words.reasons import stored_words
 
 from .anomalies import group_anomalies
 from .health_checks import looked_up
@@ -89,7 +90,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         now=now,
         limits=limits(),
         retired=retired_topics(group, now, limits().kinds),
-        outside=outside_reason(group),
+        outside=stored_words(outside_reason(group)),
         unacked=Unacked.of(group),
         expected=expected_owners(group) if unread is None else ExpectedOwners(why=unread),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},

@@ -9,7 +9,8 @@ from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.reasons import ReasonCode, volume_code
 from consumers.vocabulary.states import RuleCode
-from consumers.words.reasons import coded_reason, volume_words
+from consumers.words.reasons import coded_reason, stored_words, volume_words
+from consumers.words.states import FLAGS
 
 from .health import shown as shown_reason
 from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
@@ -49,7 +50,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "health": health.level,
         "health_reasons": tuple(shown_reason(reason) for reason in health.reasons),
         "flags": tuple(str(flag) for flag in shown.flags.reasons),
-        "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
+        "flag_reasons": {str(flag): stored_words(reason) for flag, reason in shown.flags.reasons.items()},
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
         "lag_messages": lag,
         "lag_messages_at_least": at_least,
@@ -116,7 +117,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     reasons |= dict.fromkeys(stored_in(JUDGED), judged)
     reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
-    undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
+    undecided = "; ".join(f"{FLAGS[flag]}: {stored_words(why)}" for flag, why in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
     return nulls | ({"flags": undecided} if undecided else {})
 

@@ -18,6 +18,7 @@ from consumers.queries.queues.overlay import CALM, NOT_JUDGED_YET, is_late, unju
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
 from consumers.retries.unfinished.blocked_rows import BlockedQueue
 from consumers.vocabulary.states import RuleCode, UnknownReason, code_of
+from consumers.words.reasons import stored_words
 from consumers.words.states import reason_words, rule_words
 
 from .health import NOT_CHECKED, Findings, Health, health, health_limits
@@ -213,7 +214,7 @@ class ShownGroup:
             return self.unread_reason
         if self.total is None:
             return str(NOT_READ_YET)
-        if (outside := outside_reason(self.group)) is not None:
+        if (outside := stored_words(outside_reason(self.group))) is not None:
             return outside
         slaves = self.overlay.slaves_of(self.group.cluster_id)
         return queues_reason(self.total.unknown_reason, self.total.lost_queues, slaves)

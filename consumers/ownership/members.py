@@ -21,6 +21,7 @@ from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
 from consumers.queries.texts import iso
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
+from consumers.words.reasons import stored_words
 from consumers.words.states import reason_words
 
 from .reports import is_broadcasting, why_ownerless
@@ -75,7 +76,7 @@ def group_rates(group: ConsumerGroup, now: datetime) -> Rates:
     """Reads the lake's newest windows of the group, and no rows."""
     if is_broadcasting(group):
         return Rates(why=str(KEPT_BY_MEMBERS))
-    if (outside := outside_reason(group)) is not None:
+    if (outside := stored_words(outside_reason(group))) is not None:
         return Rates(why=outside)
     until = now.replace(second=0, microsecond=0)
     lake = Lake.at(settings.CONSUMERSCOPE_LAKE)

@@ -63,6 +63,28 @@ def reasons_in(stored: str) -> list[Mapping[str, Any] | str]:
     return [found] if isinstance(found, dict) and "code" in found else [stored]
 
 
+class FlagReason(StrEnum):
+    """Why a group has a flag, or why that is not known."""
+
+    SYSTEM = "own_of_rocketmq"
+    PAUSED = "consume_disabled"
+    RETIRED_TOPICS = "topics_not_subscribed"  # topics
+    OUTSIDE_STORE = "stored_by_class"  # store
+    UNLISTED_MEMBERS = "no_member_listed"
+    BROADCASTING = "each_member_all_queues"
+    POP = "advances_when_popped"
+    TAG_FILTERED = "consumes_tags"  # tags
+    TAGS_OF_TOPIC = "tags_of_topic"  # tags, topic
+    INACTIVE = "inactive_for"  # days
+    OFFLINE_BY_HABIT = "without_member_for"  # share, days
+    # Not known.
+    CONFIGURATION_UNREAD = "configuration_unread"
+    CONSUME_TYPE_UNKNOWN = "consume_type_unreported"
+    MEMBERS_NOT_REPORTED = "members_not_reported"
+    WATCHED_TOO_SHORT = "watched_too_short"  # days, needed
+    MEMBERS_NOT_WATCHED = "members_not_watched"  # days
+
+
 class RebalanceCause(StrEnum):
     """`Rebalance.cause` is one of these, or several with ", " between; first the one to be named first."""
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.reasons import (
     CodedReason,
+    FlagReason,
     ReasonCode,
     RebalanceCause,
     RebalanceReason,
@@ -16,7 +17,8 @@ from consumers.vocabulary.reasons import (
     reasons_in,
 )
 
-from . import resets
+from . import offset_files, resets
+from .spans import age
 from .states import reason_words
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
@@ -114,7 +116,28 @@ OF_VALUES: dict[str, str | Promise] = {
         "CONSUMERSCOPE_READ_ONLY_CLUSTERS."
     ),
 }
-CATALOGUES = (OF_VALUES, REBALANCE_REASONS, RESEND_CAUSES, *resets.ALL)
+OF_FLAGS: dict[str, str | Promise] = {
+    FlagReason.SYSTEM: _("a group of RocketMQ's own"),
+    FlagReason.PAUSED: _("consumeEnable is false: brokers refuse its pulls"),
+    FlagReason.RETIRED_TOPICS: _("no member subscribes to %(topics)s"),
+    FlagReason.OUTSIDE_STORE: _("%(store)s stores its offsets, not the brokers"),
+    FlagReason.UNLISTED_MEMBERS: _("active, but no broker lists a member: its members may be clients of a proxy"),
+    FlagReason.BROADCASTING: _("each member consumes every queue"),
+    FlagReason.POP: _("offsets advance when messages are popped, not when they are acknowledged"),
+    FlagReason.TAG_FILTERED: _("consumes only %(tags)s: what it skips is lag too"),
+    FlagReason.TAGS_OF_TOPIC: _("%(tags)s of %(topic)s"),
+    FlagReason.INACTIVE: _("no member, and nothing consumed for %(days)s days"),
+    FlagReason.OFFLINE_BY_HABIT: _("without a member for %(share)s of the last %(days)s days"),
+    FlagReason.CONFIGURATION_UNREAD: _("its configuration was not read"),
+    FlagReason.CONSUME_TYPE_UNKNOWN: _("no member has reported how it consumes"),
+    FlagReason.MEMBERS_NOT_REPORTED: _("not every broker has reported its members lately"),
+    FlagReason.WATCHED_TOO_SHORT: _("watched for %(days)s of %(needed)s days"),
+    FlagReason.MEMBERS_NOT_WATCHED: _("membership was not watched for %(days)s days"),
+}
+CATALOGUES = (
+    *(OF_VALUES, OF_FLAGS, REBALANCE_REASONS, RESEND_CAUSES, *resets.ALL),
+    *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
+)
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
 
 
@@ -133,8 +156,8 @@ def stored_words(stored: None) -> None: ...
 
 def stored_words(stored: str | None) -> str | None:
     """A CodedReason where something is stored as a code, the first of several. What is none is shown as it is."""
-    if stored is None:
-        return None
+    if stored is None or isinstance(stored, CodedReason):
+        return stored
     reasons = reasons_in(stored)
     words = " ".join(map(_words, reasons))
     codes = (reason["code"] for reason in reasons if not isinstance(reason, str))
@@ -155,6 +178,8 @@ def _shown(name: str, value: Any) -> str:
         return str(_("not known"))
     if isinstance(value, bool):
         return str(_("yes")) if value else str(_("no"))
+    if name.endswith("_seconds"):
+        return age(value)
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list):

@@ -118,7 +118,7 @@ def test_an_empty_queue_needs_no_question():
 def test_without_a_member_s_word_the_start_is_unknown_with_the_reason():
     answer, _ = start({14: NOT_FOUND}, StartRules())
     assert answer.offset is None
-    assert answer.error == "no member was there to say its ConsumeFromWhere"
+    assert answer.error == "no member was present to report its ConsumeFromWhere"
 
 
 def test_a_failure_is_the_answer_s_error():
