@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from consumers import models
-from consumers.words.reasons import stored_words
-from consumers.words.states import reason_words, rule_words
+from consumers.words.reasons import reason_words, stored_words
+from consumers.words.states import rule_words
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):

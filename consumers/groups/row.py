@@ -9,14 +9,13 @@ from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.reasons import ReasonCode, volume_code
 from consumers.vocabulary.states import RuleCode
-from consumers.words.reasons import coded_reason, stored_words, volume_words
+from consumers.words.reasons import coded_reason, membership_reason, stored_words, volume_words
 from consumers.words.states import FLAGS
 
 from .health import shown as shown_reason
 from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
 from .shown import NOT_READ_YET, ShownGroup
 
-NOT_ASKED = gettext_lazy("the group's members have not been asked yet")
 # Rules of the evaluation where the backlog is what was just produced: its time to drain is never "drained".
 KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
 YOUNG_LAG = gettext_lazy("the lag is newer than the last evaluation")
@@ -96,7 +95,7 @@ def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     """A reason for each null that `unknown_reason` does not cover."""
-    membership = shown.unread_reason or shown.group.membership_error or str(NOT_ASKED)
+    membership = shown.unread_reason or membership_reason(shown.group.membership_error)
     judged = shown.unread_reason or shown.unjudged_reason or gettext("the evaluated range does not contain the answer")
     reasons = {
         "since": shown.unread_reason or str(NOT_JUDGED_YET),
@@ -161,7 +160,7 @@ def _rebalance_reason(shown: ShownGroup) -> str:
     if shown.judged is None:
         return str(NOT_JUDGED_YET)
     if shown.group.membership_at is None:
-        return shown.group.membership_error or str(NOT_ASKED)
+        return membership_reason(shown.group.membership_error)
     return coded_reason(ReasonCode.NO_REBALANCE)
 
 

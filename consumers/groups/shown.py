@@ -18,8 +18,8 @@ from consumers.queries.queues.overlay import CALM, NOT_JUDGED_YET, is_late, unju
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
 from consumers.retries.unfinished.blocked_rows import BlockedQueue
 from consumers.vocabulary.states import RuleCode, UnknownReason, code_of
-from consumers.words.reasons import stored_words
-from consumers.words.states import reason_words, rule_words
+from consumers.words.reasons import reason_words, stored_words
+from consumers.words.states import rule_words
 
 from .health import NOT_CHECKED, Findings, Health, health, health_limits
 from .overlay import NO_BROKER, STATES, Overlay

@@ -14,7 +14,7 @@ from consumers.queries.queues.starts import reported_start
 from consumers.stores.exposure import Exposure, Held
 from consumers.vocabulary.offset_files import ExposureReason
 from consumers.vocabulary.states import BROADCASTING, POPPING
-from consumers.words.reasons import coded_reason
+from consumers.words.reasons import coded_reason, stored_words
 
 # Rows of a group's offset stores. Each null has its reason beside it.
 
@@ -221,7 +221,7 @@ def behind(offset: int | None, broker_offset: int | None) -> int | None:
 
 
 def _silence(error: str) -> str:
-    return gettext("no answer to the last request: %(error)s") % {"error": error}
+    return gettext("no answer to the last request: %(error)s") % {"error": stored_words(error)}
 
 
 def _whole(text: object) -> int | None:

@@ -18,6 +18,7 @@ from consumers.vocabulary.findings import FindingCheck, FindingCode, FindingSeve
 from consumers.words.finding_spec import FindingSpec, LogText
 from consumers.words.findings import SPECS, TITLES, VALUES, WHY
 from consumers.words.offset_files import finding_words, problem_words
+from consumers.words.reasons import stored_words
 
 # A finding may be about thousands of queues: the first places are stored, with the number of all.
 MOST_STORED = 20
@@ -226,7 +227,7 @@ def _worded(name: str, value: Any) -> str:
         return _differing_values(value)
     if isinstance(value, list | tuple):
         return ids(map(str, value)) or str(VALUES["nobody"])
-    return str(VALUES.get(value, value))
+    return stored_words(str(VALUES.get(value, value)))
 
 
 # Members and queues in sentences, many of them as few words.

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
 from consumers.polling.kind_limits import KindLimits
 from consumers.vocabulary.states import MASTER, UnknownReason
+from consumers.words.reasons import stored_words
 
 from .declared import answer, public
 
@@ -172,14 +173,15 @@ def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     ages: dict[int, ClusterAge] = {}
     for row in rows:
         # Without a name server's answer a reading asks the brokers it knows; one that knows none has failed for all.
-        failure = row.newest_error if not row.newest_brokers else None
+        error = stored_words(row.newest_error)
+        failure = error if not row.newest_brokers else None
         parts = tuple(_age(broker, row.newest_reading_at, failure) for broker in brokers.get(row.pk, ()))
-        ages[row.pk] = ClusterAge(row.pk, row.name, row.newest_reading_at, row.newest_error, parts)
+        ages[row.pk] = ClusterAge(row.pk, row.name, row.newest_reading_at, error, parts)
     return ages
 
 
 def _age(broker: Broker, newest_reading_at: datetime | None, failure: str | None) -> BrokerAge:
-    failing_since, error = broker.failing_since, broker.error
+    failing_since, error = broker.failing_since, stored_words(broker.error)
     if failure is not None and failing_since is None:
         failing_since, error = newest_reading_at, failure
     return BrokerAge(

@@ -8,7 +8,8 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.queries.queues.lost_offsets import utc
 from consumers.vocabulary.states import RuleCode, State
-from consumers.words.states import OF_EVIDENCE, STATES, reason_words, rule_words
+from consumers.words.reasons import reason_words, stored_words
+from consumers.words.states import OF_EVIDENCE, STATES, rule_words
 
 from .texts import age, count, messages, rate
 
@@ -133,6 +134,8 @@ def _said(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
     if name == "lost_at":
         return utc(datetime.fromisoformat(value))
+    if name == "owner_error":
+        return stored_words(str(value))
     if name == "reason":
         return reason_words(str(value))
     if name in OF_EVIDENCE:

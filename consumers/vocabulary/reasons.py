@@ -14,6 +14,7 @@ class ReasonCode(StrEnum):
     NO_MEMBER = "no_member"
     NO_OWNER = "no_owner"
     # Of a group.
+    MEMBERS_NOT_ASKED = "members_not_asked"
     NEVER_DRAINS = "never_drains"
     NO_REBALANCE = "no_rebalance"
     # Of a cluster that nothing is written to.
@@ -83,6 +84,43 @@ class FlagReason(StrEnum):
     MEMBERS_NOT_REPORTED = "members_not_reported"
     WATCHED_TOO_SHORT = "watched_too_short"  # days, needed
     MEMBERS_NOT_WATCHED = "members_not_watched"  # days
+
+
+class PollProblem(StrEnum):
+    """Why something was not read. What a broker, a client or the system answered is its `error`, in their words."""
+
+    # Of a cluster.
+    NO_BROKER_KNOWN = "no_broker_known"
+    TLS_UNUSABLE = "tls_unusable"  # error
+    NO_SECRET_KEY = "no_secret_key"  # cluster, access_key
+    SECRET_SEALED_OTHERWISE = "secret_sealed_otherwise"  # cluster
+    CONNECTIONS_CLOSED = "connections_closed"
+    WORK_TOO_LONG = "work_too_long"  # limit_seconds
+    # Of a broker.
+    NO_MASTER_LISTED = "no_master_listed"  # broker
+    NO_ROUTE = "no_route_to_broker"  # topic
+    OF_BROKER = "of_broker"  # broker, error
+    NOT_ASKED_UNTIL = "not_asked_until"  # error, until
+    NOT_ASKED_AFTER_FAILURES = "not_asked_after_failures"  # error, failures, until
+    # Of members.
+    NO_BROKER_ASKED = "no_broker_asked"
+    BEHIND_PROXY = "behind_proxy"
+    CLIENT_PAUSED = "client_paused"  # error, asked, until
+    # Of a message.
+    MESSAGE_EXPIRED = "message_expired"  # offset, oldest
+    MESSAGE_NOT_YET = "message_not_yet"  # offset
+    MESSAGE_SKIPPED = "message_skipped"  # offset, next
+    WITHOUT_TIME = "message_without_time"  # offset
+    # Of a delay level.
+    LEVEL_NOT_ASKED = "level_not_asked"
+    FROM_SLAVE = "delays_from_slave"
+    NO_SCHEDULE_TOPIC = "no_schedule_topic"
+    # Of a dead-letter queue.
+    DLQ_ONLY_WRITABLE = "dlq_only_writable"  # broker, topic
+    BROKER_ONLY_WRITABLE = "broker_only_writable"  # broker
+    KEY_NOT_ALLOWED = "key_not_allowed"  # error, topic
+    NOTHING_THERE = "nothing_there"  # offset
+    UNREADABLE_FOR_NOW = "unreadable_for_now"  # offset
 
 
 class RebalanceCause(StrEnum):

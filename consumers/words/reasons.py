@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from consumers.vocabulary.reasons import (
     CodedReason,
     FlagReason,
+    PollProblem,
     ReasonCode,
     RebalanceCause,
     RebalanceReason,
@@ -19,7 +20,8 @@ from consumers.vocabulary.reasons import (
 
 from . import offset_files, resets
 from .spans import age
-from .states import reason_words
+from .states import OF_BROKER
+from .states import REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
     RebalanceCause.JOINED: _("joined"),
@@ -104,6 +106,7 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.NOT_POLLED: _("no poll in this window"),
     ReasonCode.NO_MEMBER: _("the group has no member"),
     ReasonCode.NO_OWNER: _("no member owns it"),
+    ReasonCode.MEMBERS_NOT_ASKED: _("the group's members have not been asked yet"),
     ReasonCode.NEVER_DRAINS: _("messages are produced at least as fast as they are consumed"),
     ReasonCode.NO_REBALANCE: _("no rebalance seen"),
     ReasonCode.CLUSTER_READ_ONLY: _(
@@ -134,8 +137,51 @@ OF_FLAGS: dict[str, str | Promise] = {
     FlagReason.WATCHED_TOO_SHORT: _("watched for %(days)s of %(needed)s days"),
     FlagReason.MEMBERS_NOT_WATCHED: _("membership was not watched for %(days)s days"),
 }
+POLL_PROBLEMS: dict[str, str | Promise] = {
+    PollProblem.NO_BROKER_KNOWN: _("The name server lists no broker."),
+    PollProblem.TLS_UNUSABLE: _("%(error)s: correct the file, or name another: manage.py cluster add."),
+    PollProblem.NO_SECRET_KEY: _(
+        "%(cluster)s has the access key %(access_key)s and no secret key: "
+        "manage.py cluster add %(cluster)s --secret-key-env VARIABLE."
+    ),
+    PollProblem.SECRET_SEALED_OTHERWISE: _(
+        "The secret key of %(cluster)s was stored under another CONSUMERSCOPE_SECRET_KEY: "
+        "give it again, manage.py cluster add %(cluster)s --secret-key-env VARIABLE, or set the old one."
+    ),
+    PollProblem.CONNECTIONS_CLOSED: _(
+        "its connections were closed, because the cluster was registered again or its worker ends"
+    ),
+    PollProblem.WORK_TOO_LONG: _("the work there gave no result within %(limit_seconds)s"),
+    PollProblem.NO_MASTER_LISTED: _("The name server lists no master of %(broker)s."),
+    PollProblem.NO_ROUTE: _("The name server has no route of %(topic)s to it."),
+    PollProblem.OF_BROKER: _("%(broker)s: %(error)s"),
+    PollProblem.NOT_ASKED_UNTIL: _("%(error)s; it is not asked until %(until)s UTC"),
+    PollProblem.NOT_ASKED_AFTER_FAILURES: _(
+        "%(error)s; after %(failures)s failures in a row it is not asked until %(until)s UTC"
+    ),
+    PollProblem.NO_BROKER_ASKED: _("No broker could be asked."),
+    PollProblem.BEHIND_PROXY: _("proxies pass no question on to their clients"),
+    PollProblem.CLIENT_PAUSED: _("%(error)s; asked at %(asked)s and again from %(until)s UTC on"),
+    PollProblem.MESSAGE_EXPIRED: _("the message at %(offset)s has expired: the oldest is at %(oldest)s"),
+    PollProblem.MESSAGE_NOT_YET: _("the broker has no message at %(offset)s yet"),
+    PollProblem.MESSAGE_SKIPPED: _("the message at %(offset)s is gone: the broker continues at %(next)s"),
+    PollProblem.WITHOUT_TIME: _("the message at %(offset)s has a time that is in no calendar"),
+    PollProblem.LEVEL_NOT_ASKED: _("not asked in this scrape: too many levels have messages"),
+    PollProblem.FROM_SLAVE: _("read from a slave, which delivers no delayed messages"),
+    PollProblem.NO_SCHEDULE_TOPIC: _("the broker gave no offsets of SCHEDULE_TOPIC_XXXX"),
+    PollProblem.DLQ_ONLY_WRITABLE: _(
+        "%(broker)s: %(topic)s can be written only, as brokers before 4.9.2 created such topics: make it "
+        "readable with mqadmin updateTopicPerm -b %(broker)s -t '%(topic)s' -p 6."
+    ),
+    PollProblem.BROKER_ONLY_WRITABLE: _("%(broker)s: the broker lets nobody read: set its brokerPermission to 6."),
+    PollProblem.KEY_NOT_ALLOWED: _("%(error)s. Allow the access key of this cluster to read (Sub and Get) %(topic)s."),
+    PollProblem.NOTHING_THERE: _(
+        "the broker reports that its queue continues beyond %(offset)s, and returns no message there"
+    ),
+    PollProblem.UNREADABLE_FOR_NOW: _("the broker cannot read what is at %(offset)s at present"),
+}
 CATALOGUES = (
-    *(OF_VALUES, OF_FLAGS, REBALANCE_REASONS, RESEND_CAUSES, *resets.ALL),
+    *(OF_VALUES, OF_FLAGS, POLL_PROBLEMS, REBALANCE_REASONS, RESEND_CAUSES, *resets.ALL),
     *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
 )
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
@@ -171,6 +217,20 @@ def _words(reason: Mapping[str, Any] | str) -> str:
     if reason["code"] not in REASONS:
         return str(reason["code"])
     return str(REASONS[reason["code"]]) % {name: _shown(name, value) for name, value in reason.items()}
+
+
+def membership_reason(error: str | None) -> str:
+    """Why the members of a group are unknown. `error`: as the group stores it; None where no broker was asked yet."""
+    return stored_words(error) or coded_reason(ReasonCode.MEMBERS_NOT_ASKED)
+
+
+def reason_words(stored: str) -> str:
+    """What is no code is said as it is: another version of the product may have stored it."""
+    code, _colon, text = stored.partition(":")
+    if text and code in OF_BROKER:
+        broker, _colon, error = text.partition(": ")
+        return str(OF_BROKER[code]) % {"broker": broker, "error": stored_words(error)}
+    return str(UNKNOWN_REASONS.get(stored, stored))
 
 
 def _shown(name: str, value: Any) -> str:

@@ -34,7 +34,7 @@ from consumers.resets.targets.values import ResetRefused
 from consumers.vocabulary.offset_files import EXPOSURE_ANOMALIES
 from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.states import RuleCode, UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words
 from dashboard.figures.offset_bars import stores_bar
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
 from dashboard.pages.common.list_pages import paged

@@ -8,12 +8,12 @@ from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.windows import Formula, Stored, member_values, summed, windowed
-from consumers.groups.row import NOT_ASKED, YOUNG_LAG
+from consumers.groups.row import YOUNG_LAG
 from consumers.groups.shown import NOT_READ_YET, UnknownWord, queues_reason
 from consumers.models import Comparison, Measure, SubjectKind
 from consumers.pipeline.kernel.trend import drain_seconds
 from consumers.queries.texts import age, messages
-from consumers.words.reasons import volume_words
+from consumers.words.reasons import membership_reason, volume_words
 
 from .scan import GroupScan, parsed, suppressed_waiting, suppressed_without_members, why_outside
 from .topic_parts import TopicScan
@@ -112,7 +112,7 @@ def retry_share(scan: GroupScan) -> Column:
 
 def members(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
-        return scan.unread_reason(place) or scan.rows[place].membership_error or str(NOT_ASKED)
+        return scan.unread_reason(place) or membership_reason(scan.rows[place].membership_error)
 
     def since(place: int) -> datetime | None:
         row = scan.rows[place]

@@ -9,7 +9,6 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
 from consumers.ownership.findings import ownership_check
@@ -18,6 +17,7 @@ from consumers.ownership.reports import COLUMNS, EVERY_MEMBER, KnownQueue
 from consumers.ownership.troubles.evidence import CALM, ROUTE
 from consumers.queries.texts import iso
 from consumers.vocabulary.states import BROADCASTING
+from consumers.words.reasons import membership_reason
 
 from .scan import GroupScan, GroupValues, silent_groups, why_nobody_holds
 
@@ -196,7 +196,7 @@ def _why_not(scan: GroupScan, place: int) -> str | None:
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
     if row.membership_at is None or row.membership_error is not None:
-        return row.membership_error or str(NOT_ASKED)
+        return membership_reason(row.membership_error)
     if now - row.membership_at > timedelta(seconds=scan.overlay.limits.kinds.evidence_seconds):
         return gettext("not every broker has reported the group's members since %s") % iso(row.membership_at)
     if row.settled_at is None or (row.members_changed_at is not None and now - row.members_changed_at < CALM):

@@ -6,11 +6,11 @@ from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.judged import repeat_values
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import Measure, SubjectKind
 from consumers.queries.texts import messages
 from consumers.repeats.queries import HourOfRepeats, repeats_within_hour
+from consumers.words.reasons import membership_reason
 
 from .columns import judged_reason
 from .scan import GroupScan
@@ -41,7 +41,7 @@ def _column(scan: GroupScan, number: Callable[[HourOfRepeats], int], words: Call
         row = scan.rows[place]
         if reason := judged_reason(scan, place):
             return reason
-        return (row.membership_error or str(NOT_ASKED)) if row.membership_at is None else None
+        return membership_reason(row.membership_error) if row.membership_at is None else None
 
     values = [
         # Without a repeat a group that was watched has a measured zero.

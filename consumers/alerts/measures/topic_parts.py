@@ -11,7 +11,6 @@ from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
 from consumers.groups.overlay import RANKS, STATES, UNKNOWN_RANK
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import ConsumerGroup, GroupKind, Measure, QueueSnapshot, QueueState, State, SubjectKind
 from consumers.polling.delays.look_up import unfinished_heads
@@ -20,7 +19,7 @@ from consumers.queries.limits import BrokerAge
 from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
 from consumers.queries.texts import age
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import membership_reason, reason_words
 
 from .scan import GroupScan, silent_groups, why_nobody_holds, why_outside
 
@@ -233,7 +232,7 @@ def _why_unknown(scan: GroupScan, place: int) -> str | None:
     row = scan.rows[place]
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
-    return (row.membership_error or str(NOT_ASKED)) if row.members is None else None
+    return membership_reason(row.membership_error) if row.members is None else None
 
 
 def _reason(scan: GroupScan, place: int, silent: Mapping[int, str]) -> str:

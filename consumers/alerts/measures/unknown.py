@@ -14,7 +14,7 @@ from consumers.groups.overlay import Overlay
 from consumers.models import Measure, PipelineRun, Reading, State, SubjectKind
 from consumers.queries.texts import age
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words
 
 from .columns import lag_reason
 from .scan import GroupScan, why_outside

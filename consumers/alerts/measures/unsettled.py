@@ -6,13 +6,13 @@ from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.windows import unsettled_values
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import Measure, Rebalance, SubjectKind
 from consumers.overview.queries import EVALUATION_LATE
 from consumers.queries.texts import age
 from consumers.rebalances.flapping import Unsettled
 from consumers.rebalances.flapping import unsettled as unsettled_groups
+from consumers.words.reasons import membership_reason
 
 from .columns import judged_reason
 from .scan import GroupScan
@@ -59,7 +59,7 @@ def _why_unknown(scan: GroupScan, place: int) -> str | None:
     if scan.explainer.nothing_is_judged:
         return str(EVALUATION_LATE)
     row = scan.rows[place]
-    return (row.membership_error or str(NOT_ASKED)) if row.members is None else None
+    return membership_reason(row.membership_error) if row.members is None else None
 
 
 MEASURES = (

@@ -8,12 +8,12 @@ from django.utils.translation import gettext, ngettext
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.judged import rebalance_values
 from consumers.alerts.preview.windows import Formula, summed, windowed
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import GroupWindow, Measure, SubjectKind
 from consumers.pipeline.slices import floor
 from consumers.queries.texts import messages
 from consumers.rebalances.flapping import episodes_within_hour
+from consumers.words.reasons import membership_reason
 
 from .columns import judged_reason
 from .scan import GroupScan
@@ -59,7 +59,7 @@ def rebalances(scan: GroupScan) -> Column:
 
     def reason(place: int) -> str:
         row = scan.rows[place]
-        return judged_reason(scan, place) or row.membership_error or str(NOT_ASKED)
+        return judged_reason(scan, place) or membership_reason(row.membership_error)
 
     return number_column(
         # Zero rebalances of a group that was watched is a measured zero.

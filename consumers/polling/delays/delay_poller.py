@@ -23,6 +23,7 @@ from consumers.rocketmq.wire.codes import (
     RocketMQError,
     time_of,
 )
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.vocabulary.states import MASTER
 
 from .answers import (
@@ -242,7 +243,7 @@ async def _sample(turn: DelayTurn, admin: BrokerAdmin, key: LevelKey, plan: Leve
 # Longer than any delay of a level. A hash of tags, read as a time, would lie years away.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 
-NOT_ASKED = "not asked in this reading: too many levels have messages"
+NOT_ASKED = stored_reason(PollProblem.LEVEL_NOT_ASKED)
 
 
 async def next_dues(
@@ -300,9 +301,9 @@ def _answer(found: QueueEntries, offset: int) -> NextDue:
     return NextDue(offset, due_at, None if due_at else f"what the broker keeps at {offset} is no time: {code}")
 
 
-FROM_A_SLAVE = "read from a slave, which delivers no delayed messages"
+FROM_A_SLAVE = stored_reason(PollProblem.FROM_SLAVE)
 
-NO_SCHEDULE_TOPIC = "the broker gave no offsets of SCHEDULE_TOPIC_XXXX"
+NO_SCHEDULE_TOPIC = stored_reason(PollProblem.NO_SCHEDULE_TOPIC)
 
 # A level beyond the queues of the schedule topic is read with its own call.
 MOST_LEVELS = 64

@@ -11,8 +11,7 @@ from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
 from consumers.queries.texts import count, messages
 from consumers.stores.start import Start
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.reasons import stored_words
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words, stored_words
 
 
 # Committed offsets that are gone from their brokers: by broker for what tells of many groups at once, and by group.

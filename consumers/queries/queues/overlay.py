@@ -12,7 +12,7 @@ from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
 from consumers.queries.texts import iso
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words, stored_words
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #
@@ -250,7 +250,7 @@ def asked_time_lag(
     if read.consumer_offset is None or sample.offset != read.consumer_offset:
         return None
     if sample.first_stored_at is None:
-        return _no_time_lag(sample.first_error or gettext("the broker gave no store time"))
+        return _no_time_lag(stored_words(sample.first_error) or gettext("the broker gave no store time"))
     seconds = (broker.last_read_at - sample.first_stored_at).total_seconds()
     if seconds <= 0:
         return None

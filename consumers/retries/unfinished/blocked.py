@@ -11,6 +11,7 @@ from consumers.queries.declared import copied
 from consumers.queries.texts import age, count, iso, messages, rate
 from consumers.retries.unfinished.blocked_rows import BlockedKind, BlockedQueue, StoredHead
 from consumers.retries.unfinished.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
+from consumers.words.reasons import stored_words
 
 # Queues whose oldest message is not finished for longer than CONSUMERSCOPE_BLOCKED_AFTER_SECONDS.
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
@@ -136,7 +137,7 @@ def _why_unknown(head: StuckMessage) -> str | None:
     if head.is_stale:
         words = {"owner": head.client_id, "since": iso(head.told_at)}
         silence = gettext("%(owner)s has not reported its queues since %(since)s") % words
-        return f"{silence}: {head.client_error}" if head.client_error else silence
+        return f"{silence}: {stored_words(head.client_error)}" if head.client_error else silence
     if head.is_pulling:
         return gettext("the member pulls by itself: how the application handles a message is unknown")
     if head.orderly is None:

@@ -19,6 +19,7 @@ from consumers.retries.checks.brokers import accepted
 from consumers.retries.checks.observed import facts_of
 from consumers.retries.unfinished.blocked_rows import StoredHead
 from consumers.vocabulary.states import BROADCASTING, PULLING
+from consumers.words.reasons import stored_words
 
 
 # All that is known of one message that a member holds and has not finished. Plain facts; null is: not known.
@@ -326,7 +327,7 @@ def _key(row: Assignment) -> HeadKey:
 def _message(head: HeadMessage) -> tuple[StoredHead | None, str | None]:
     known = (head.message_id, head.reconsume_times, head.size, head.born_at, head.stored_at)
     if head.error is not None or None in known:
-        return None, head.error or str(NOT_LOOKED_UP)
+        return None, stored_words(head.error) or str(NOT_LOOKED_UP)
     names = ("message_id", "origin_topic", "keys", "tags", "reconsume_times", "size", "born_at", "stored_at")
     return StoredHead(**{name: getattr(head, name) for name in names}), None
 

@@ -9,8 +9,7 @@ from consumers.lake.store import Lake
 from consumers.resets.targets.moment_targets import looked_back, positions_at, was_read
 from consumers.resets.targets.values import QueueKey
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.reasons import stored_words
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words, stored_words
 from tests.pipeline_rows import at, put, rows
 
 QUEUE = QueueKey("Orders", "broker-a", 0)
