@@ -25,6 +25,8 @@ from consumers.models import (
     IncidentEventKind,
     IncidentStatus,
 )
+from consumers.vocabulary.alerts import IncidentSentence
+from consumers.vocabulary.reasons import stored_reason
 
 from .fields import MAY_MANAGE, AlertRefused, WrongValue, why_no_role
 from .fields import text as text_of
@@ -172,7 +174,8 @@ def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
         incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = now, by, name
         incident.acknowledgement = said
         incident.save(update_fields=FIELDS)
-        words = _("Acknowledged: %s") % said if said else _("Acknowledged.")
+        code = IncidentSentence.ACKNOWLEDGED_WITH if said else IncidentSentence.ACKNOWLEDGED
+        words = stored_reason(code, **({"comment": said} if said else {}))
         _note(incident, IncidentEventKind.ACKNOWLEDGED, words, by, now)
 
 
@@ -185,7 +188,7 @@ def unacknowledge(incident: Incident, by: Any, now: datetime) -> None:
         incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = None, None, None
         incident.acknowledgement = ""
         incident.save(update_fields=FIELDS)
-        _note(incident, IncidentEventKind.UNACKNOWLEDGED, _("Acknowledgement withdrawn."), by, now)
+        _note(incident, IncidentEventKind.UNACKNOWLEDGED, stored_reason(IncidentSentence.UNACKNOWLEDGED), by, now)
 
 
 def _checked(text: str) -> str:

@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.reasons import ReasonCode, volume_code
 from consumers.vocabulary.states import RuleCode
-from consumers.words.reasons import coded_reason, membership_reason, stored_words, volume_words
+from consumers.words.reasons import coded_reason, lazy_reason, membership_reason, stored_words, volume_words
 from consumers.words.states import FLAGS
 
 from .health import shown as shown_reason
@@ -18,7 +18,7 @@ from .shown import NOT_READ_YET, ShownGroup
 
 # Rules of the evaluation where the backlog is what was just produced: its time to drain is never "drained".
 KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
-YOUNG_LAG = gettext_lazy("the lag is newer than the last evaluation")
+YOUNG_LAG = lazy_reason(ReasonCode.LAG_IS_YOUNG)
 
 
 def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:

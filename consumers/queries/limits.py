@@ -8,13 +8,13 @@ from itertools import pairwise
 
 from django.conf import settings
 from django.db.models import Count, OuterRef, Q, Subquery
-from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
 from consumers.polling.kind_limits import KindLimits
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import MASTER, UnknownReason
-from consumers.words.reasons import stored_words
+from consumers.words.reasons import coded_reason, stored_words
 
 from .declared import answer, public
 
@@ -115,21 +115,14 @@ class BrokerAge:
     def unread_reason(self, now: datetime, limits: Limits) -> str | None:
         """Why nothing on this broker is known; None while its newest reading is good and young enough."""
         if self.failing_since is not None:
-            return gettext("%(name)s could not be read: %(error)s") % {
-                "name": self.name,
-                "error": self.error or gettext("no cause was recorded"),
-            }
+            error = self.error or coded_reason(ReasonCode.NO_CAUSE)
+            return coded_reason(ReasonCode.BROKER_FAILS, name=self.name, error=error)
         if self.last_read_at is None:
-            return gettext("%(name)s has not been scraped yet") % {"name": self.name}
+            return coded_reason(ReasonCode.BROKER_NOT_SCRAPED, name=self.name)
         if self.last_read_at < limits.read_since(now):
-            return gettext("%(name)s has not been read for more than %(late_seconds)s s") % {
-                "name": self.name,
-                "late_seconds": f"{limits.late_seconds:g}",
-            }
+            return coded_reason(ReasonCode.BROKER_OVERDUE, name=self.name, late_seconds=limits.late_seconds)
         if self.last_read_at - now > CLOCKS_DIFFER:
-            return gettext("%(name)s was read at a time in the future: a clock was set back since") % {
-                "name": self.name
-            }
+            return coded_reason(ReasonCode.BROKER_IN_FUTURE, name=self.name)
         return None
 
     def unread_code(self, now: datetime, limits: Limits) -> UnknownReason | None:

@@ -7,15 +7,8 @@ from django.utils.translation import gettext, ngettext
 
 from consumers.words.spans import age as age
 from consumers.words.spans import chosen as chosen
-
-
-# Numbers as people read them: thousands apart, lengths of time in two units at most and capped at 30 days.
-def count(number: int) -> str:
-    return f"{number:,}"
-
-
-def messages(number: int) -> str:
-    return ngettext("%(count)s message", "%(count)s messages", number) % {"count": count(number)}
+from consumers.words.spans import count as count
+from consumers.words.spans import messages as messages
 
 
 def rate(per_second: float) -> str:

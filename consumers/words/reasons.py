@@ -1,9 +1,9 @@
 """Reasons in words: of what is stored as a code with its values, and of what is found while a request is answered."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, overload
 
-from django.utils.functional import Promise
+from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.reasons import (
@@ -14,12 +14,13 @@ from consumers.vocabulary.reasons import (
     RebalanceCause,
     RebalanceReason,
     ResendCause,
+    StoredWords,
     VolumeReason,
     reasons_in,
 )
 
-from . import offset_files, resets
-from .spans import age
+from . import alerts, offset_files, resets
+from .spans import age, counted
 from .states import OF_BROKER
 from .states import REASONS as UNKNOWN_REASONS
 
@@ -108,6 +109,26 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.NO_OWNER: _("no member owns it"),
     ReasonCode.MEMBERS_NOT_ASKED: _("the group's members have not been asked yet"),
     ReasonCode.NEVER_DRAINS: _("messages are produced at least as fast as they are consumed"),
+    ReasonCode.NOT_READ_YET: _("not read yet"),
+    ReasonCode.NOT_EVALUATED_YET: _("not evaluated yet"),
+    ReasonCode.EVALUATION_LATE: _("evaluation is late: the pipeline lags or does not run"),
+    ReasonCode.CLUSTER_NOT_POLLED: _("the cluster is not polled: the poll worker lags or does not run"),
+    ReasonCode.LAG_IS_YOUNG: _("the lag is newer than the last evaluation"),
+    ReasonCode.LOST_IN_QUEUES: _("%(why)s: %(lost_queues)s"),
+    ReasonCode.BEHIND_SLAVES: _("%(why)s: %(slaves)s"),
+    ReasonCode.MEMBERS_UNREAD_SINCE: _("not read from %(begin)s to %(end)s: it may have come to rest meanwhile"),
+    ReasonCode.SELDOM_ASKED: _("its members were asked only %(count)s times within %(changing_seconds)s of changes"),
+    ReasonCode.QUEUES_UNREPORTED_SINCE: _("not every member has reported its queues since %(since)s"),
+    ReasonCode.RESET_BY: _("reset by %(name)s at %(at)s UTC (%(reason)s)"),
+    ReasonCode.MAYBE_RESET_BY: _("perhaps the reset by %(name)s at %(at)s UTC (%(reason)s)"),
+    ReasonCode.MAYBE_FAILOVER: _("perhaps the failover: slave %(slave)s stood in for its master at %(at)s UTC"),
+    ReasonCode.NOT_BY_SITE: _("not by Consumerscope"),
+    ReasonCode.BROKER_FAILS: _("%(name)s could not be read: %(error)s"),
+    ReasonCode.NO_CAUSE: _("no cause was recorded"),
+    ReasonCode.BROKER_NOT_SCRAPED: _("%(name)s has not been scraped yet"),
+    ReasonCode.BROKER_OVERDUE: _("%(name)s has not been read for more than %(late_seconds)s"),
+    ReasonCode.BROKER_IN_FUTURE: _("%(name)s was read at a time in the future: a clock was set back since"),
+    ReasonCode.BROKER_UNLISTED: _("%(name)s is not listed in the cluster"),
     ReasonCode.NO_REBALANCE: _("no rebalance seen"),
     ReasonCode.CLUSTER_READ_ONLY: _(
         "The cluster %(cluster)s is marked read-only, so nothing is changed on its brokers. To "
@@ -183,13 +204,26 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
 CATALOGUES = (
     *(OF_VALUES, OF_FLAGS, POLL_PROBLEMS, REBALANCE_REASONS, RESEND_CAUSES, *resets.ALL),
     *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
+    *(alerts.EVIDENCE, alerts.SENTENCES),
 )
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
 
 
+# Codes whose values are worded by a room above: code to the words of its values.
+WORDED_ABOVE: dict[str, Callable[[Mapping[str, Any]], str]] = {}
+
+
 def coded_reason(code: str, **values: Any) -> CodedReason:
-    """Also of what is stored as a bare code."""
-    return CodedReason(code, _words({"code": code, **values}))
+    """Also of what is stored as a bare code. `values` may hold such reasons."""
+    return CodedReason(code, _words({"code": code, **values}), values)
+
+
+def _lazily(code: str) -> CodedReason:
+    return coded_reason(code)
+
+
+# A reason without values, in the language of whoever reads it: a constant of a module.
+lazy_reason = lazy(_lazily, CodedReason)
 
 
 @overload
@@ -202,18 +236,22 @@ def stored_words(stored: None) -> None: ...
 
 def stored_words(stored: str | None) -> str | None:
     """A CodedReason where something is stored as a code, the first of several. What is none is shown as it is."""
-    if stored is None or isinstance(stored, CodedReason):
+    if stored is None or isinstance(stored, StoredWords):
         return stored
     reasons = reasons_in(stored)
     words = " ".join(map(_words, reasons))
     codes = (reason["code"] for reason in reasons if not isinstance(reason, str))
-    return words if (code := next(codes, None)) is None else CodedReason(code, words)
+    return (
+        StoredWords(words, stored) if (code := next(codes, None)) is None else CodedReason(code, words, stored=stored)
+    )
 
 
 def _words(reason: Mapping[str, Any] | str) -> str:
     """A code that is not in the catalogue is shown as it is: another version of the product may have stored it."""
     if isinstance(reason, str):
-        return reason
+        return reason_words(reason)
+    if reason["code"] in WORDED_ABOVE:
+        return WORDED_ABOVE[reason["code"]](reason)
     if reason["code"] not in REASONS:
         return str(reason["code"])
     return str(REASONS[reason["code"]]) % {name: _shown(name, value) for name, value in reason.items()}
@@ -224,13 +262,13 @@ def membership_reason(error: str | None) -> str:
     return stored_words(error) or coded_reason(ReasonCode.MEMBERS_NOT_ASKED)
 
 
-def reason_words(stored: str) -> str:
+def reason_words(stored: str) -> StoredWords:
     """What is no code is said as it is: another version of the product may have stored it."""
     code, _colon, text = stored.partition(":")
     if text and code in OF_BROKER:
         broker, _colon, error = text.partition(": ")
-        return str(OF_BROKER[code]) % {"broker": broker, "error": stored_words(error)}
-    return str(UNKNOWN_REASONS.get(stored, stored))
+        return StoredWords(str(OF_BROKER[code]) % {"broker": broker, "error": stored_words(error)}, stored)
+    return StoredWords(UNKNOWN_REASONS.get(stored, stored), stored)
 
 
 def _shown(name: str, value: Any) -> str:
@@ -241,7 +279,11 @@ def _shown(name: str, value: Any) -> str:
     if name.endswith("_seconds"):
         return age(value)
     if isinstance(value, int):
-        return f"{value:,}"
+        return counted(name, value)
+    if name == "parts":
+        return " · ".join(_shown("", one) for one in value)
+    if name == "volume_reason":
+        return volume_words(value)
     if isinstance(value, list):
         return ", ".join(_shown(name, one) for one in value)
     if name == "unknown_reason":

@@ -1,6 +1,8 @@
-"""Lengths of time in words: in two units at most, and `> 30 d` for longer ones, as nobody acts by a larger number."""
+"""Lengths of time and counts in words. A length has two units at most, and is `> 30 d` where it is longer."""
 
-from django.utils.translation import gettext
+from collections.abc import Callable
+
+from django.utils.translation import gettext, ngettext
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CAP_DAYS = 30
@@ -51,3 +53,31 @@ def chosen(seconds: float) -> str:
 def _worded(parts: list[Part]) -> str:
     units = {"s": gettext("%d s"), "min": gettext("%d min"), "h": gettext("%d h"), "d": gettext("%d d")}
     return " ".join(units[unit] % number for number, unit in parts)
+
+
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+# By the last word of a value's name.
+COUNTED: dict[str, Callable[[int], str]] = {
+    "messages": lambda n: ngettext("%(count)s message", "%(count)s messages", n),
+    "queues": lambda n: ngettext("%(count)s queue", "%(count)s queues", n),
+    "groups": lambda n: ngettext("%(count)s group", "%(count)s groups", n),
+    "members": lambda n: ngettext("%(count)s member", "%(count)s members", n),
+    "episodes": lambda n: ngettext("%(count)s rebalance episode", "%(count)s rebalance episodes", n),
+    "repeats": lambda n: ngettext("%(count)s repeat", "%(count)s repeats", n),
+    "findings": lambda n: ngettext("%(count)s more finding", "%(count)s more findings", n),
+}
+
+
+def messages(number: int) -> str:
+    return counted("_messages", number)
+
+
+def counted(name: str, number: int) -> str:
+    """`3 queues` for a value named `lost_queues`; the number alone where the name ends in no unit."""
+    _name, is_unit, unit = name.rpartition("_")
+    if not is_unit or unit not in COUNTED:
+        return count(number)
+    return COUNTED[unit](number) % {"count": count(number)}

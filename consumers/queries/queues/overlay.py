@@ -11,8 +11,9 @@ from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
 from consumers.queries.texts import iso
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
-from consumers.words.reasons import reason_words, stored_words
+from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #
@@ -118,7 +119,7 @@ def _of_calm(state: State, polled: Polled, stands_since: datetime) -> tuple[Stat
 # silent their state too. An evaluation that is late leaves no number, but the state, as late_states.py has it. The
 # same
 # rules for whole groups, in SQL: groups/overlay.py.
-NOT_JUDGED_YET = gettext_lazy("not evaluated yet")
+NOT_JUDGED_YET = lazy_reason(ReasonCode.NOT_EVALUATED_YET)
 
 NOT_SAMPLED = gettext_lazy("not sampled")
 
@@ -183,11 +184,7 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
 
 
 def unread_reason(name: str, broker: BrokerAge | None, now: datetime, limits: Limits) -> str | None:
-    return (
-        gettext("%(name)s is not listed in the cluster") % {"name": name}
-        if broker is None
-        else broker.unread_reason(now, limits)
-    )
+    return coded_reason(ReasonCode.BROKER_UNLISTED, name=name) if broker is None else broker.unread_reason(now, limits)
 
 
 def unread_code(broker: BrokerAge | None, now: datetime, limits: Limits) -> UnknownReason | None:

@@ -98,7 +98,11 @@ def test_no_code_of_a_volume_is_one_of_a_reading():
 
 
 # RocketMQ's own words, and what is the words of another code alone.
-SAME_IN_CHINESE = {"POP", "Broker", "%(unknown_reason)s。"}
+SAME_IN_CHINESE = {
+    *("POP", "Broker", "%(unknown_reason)s。", "%(parts)s", "%(present_members)s", "%(other_findings)s"),
+    *("%(volume_reason)s", "%(place)s，Topic %(topic)s", "%(why)s：%(lost_queues)s", "%(why)s：%(slaves)s"),
+    "%(broker)s：%(error)s",
+}
 
 
 @pytest.mark.parametrize("enum", CATALOGUES, ids=lambda enum: enum.__name__)
