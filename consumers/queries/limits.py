@@ -1,6 +1,8 @@
 """How old a reading, an evaluation or any regular task may be before it says nothing about now."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -148,8 +150,31 @@ class ClusterAge:
     brokers: tuple[BrokerAge, ...]
 
 
+_OF_ANSWER: ContextVar[dict[int, ClusterAge] | None] = ContextVar("broker ages of the answer", default=None)
+
+
+@contextmanager
+def brokers_read_once() -> Iterator[None]:
+    """Within it, `broker_ages` asks the database once: all parts of an answer show the same brokers."""
+    token = _OF_ANSWER.set({})
+    try:
+        yield
+    finally:
+        _OF_ANSWER.reset(token)
+
+
 def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
-    """Every cluster with its brokers, by the cluster's id. Two queries."""
+    """Every cluster with its brokers, by the cluster's id. Two queries, once within `brokers_read_once`."""
+    known = _OF_ANSWER.get()
+    if known is None:
+        return _broker_ages(clusters)
+    if not known:
+        known.update(_broker_ages())
+    wanted = known if clusters is None else set(clusters)
+    return {pk: age for pk, age in known.items() if pk in wanted}
+
+
+def _broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at")
     rows = Cluster.objects.annotate(
         newest_reading_at=Subquery(newest.values("taken_at")[:1]),
