@@ -75,7 +75,7 @@ def test_at_a_moment_after_the_loss_there_is_no_position_and_the_last_one_is_nam
     put(lake, "readings", rows([(10, 99)]) + rows([(None, 99)], start=15, **UNREAD))
     found = position(lake, 20)
     assert found.offset is None
-    assert "it had stood at 10 until 2026-03-01 02:00:00 UTC" in stored_words(found.reason)
+    assert "it was 10 until 2026-03-01 02:00:00 UTC" in stored_words(found.reason)
 
 
 @pytest.mark.parametrize("reason", [UnknownReason.NEVER_COMMITTED, UnknownReason.TOPIC_GONE])

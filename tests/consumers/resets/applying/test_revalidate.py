@@ -90,7 +90,7 @@ EMPTY: dict[str, Any] = {"members": (), "message_model": None, "consume_type": N
         ),
         (
             {"brokers": {"broker-a": replace(BROKER, server_side=False)}},
-            "Whether broker-a moves offsets itself was yes at the plan, and is no.",
+            "useServerSideResetOffset of broker-a was yes at the plan, and is no.",
         ),
     ],
 )
