@@ -178,6 +178,8 @@ class PollProblem(StrEnum):
     WITHOUT_TIME = "message_without_time"  # offset
     # Of a delay level.
     LEVEL_NOT_ASKED = "level_not_asked"
+    NO_NEXT_MESSAGE = "no_next_message"  # offset
+    NO_DUE_TIME = "no_due_time"  # offset, code
     FROM_SLAVE = "delays_from_slave"
     NO_SCHEDULE_TOPIC = "no_schedule_topic"
     # Of a dead-letter queue.

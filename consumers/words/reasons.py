@@ -188,6 +188,8 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
     PollProblem.MESSAGE_SKIPPED: _("the message at %(offset)s is gone: the broker continues at %(next)s"),
     PollProblem.WITHOUT_TIME: _("the message at %(offset)s has a time that is in no calendar"),
     PollProblem.LEVEL_NOT_ASKED: _("not asked in this scrape: too many levels have messages"),
+    PollProblem.NO_NEXT_MESSAGE: _("the broker has no message at %(offset)s, up to which it has delivered"),
+    PollProblem.NO_DUE_TIME: _("the broker has no due time at %(offset)s but %(code)s"),
     PollProblem.FROM_SLAVE: _("read from a slave, which delivers no delayed messages"),
     PollProblem.NO_SCHEDULE_TOPIC: _("the broker gave no offsets of SCHEDULE_TOPIC_XXXX"),
     PollProblem.DLQ_ONLY_WRITABLE: _(
