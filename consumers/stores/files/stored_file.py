@@ -31,7 +31,7 @@ STORED = pa.schema(
         ("topic", TEXT),
         ("queue_id", pa.int32()),
         ("offset", pa.int64()),
-        ("finding", TEXT),
+        ("finding", TEXT),  # what is wrong with this row; null where nothing is
     ]
 )
 
