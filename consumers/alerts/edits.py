@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.channels.channel_settings import checked_channel, saved
 from consumers.alerts.channels.queue import next_number
 from consumers.alerts.channels.render import sample_payload
-from consumers.jobs.audit import note
-from consumers.jobs.audit import note as log
+from consumers.jobs.audit import note, note as log
 from consumers.models import (
     AlertRule,
     Channel,
@@ -28,8 +27,7 @@ from consumers.models import (
 from consumers.vocabulary.alerts import IncidentSentence
 from consumers.vocabulary.reasons import stored_reason
 
-from .fields import MAY_MANAGE, AlertRefused, WrongValue, why_no_role
-from .fields import text as text_of
+from .fields import MAY_MANAGE, AlertRefused, WrongValue, text as text_of, why_no_role
 from .notes import checked_note
 from .rule_fields import checked_rule
 

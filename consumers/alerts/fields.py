@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from django.db.models import TextChoices
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.refused import ActRefused
 from consumers.models import Comparison, Measure, Severity, State

@@ -6,8 +6,12 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from consumers.alerts import fields as check
-from consumers.alerts.fields import (
+from consumers.alerts.measures.registry import SPECS
+from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
+
+from .fields import (
     CLUSTER_SCOPE,
+    AlertRefused,
     Check,
     EntryField,
     Shape,
@@ -16,10 +20,6 @@ from consumers.alerts.fields import (
     checks_of,
     defaults_of,
 )
-from consumers.alerts.measures.registry import SPECS
-from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
-
-from .fields import AlertRefused
 from .measured import MeasureSpec
 
 Errors = Iterator[tuple[str, str]]

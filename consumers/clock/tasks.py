@@ -6,9 +6,8 @@ from typing import Any
 from celery.signals import task_prerun
 
 from consumers.clock.status import expiry_hold, hold_words
-from consumers.clock.watch import watch_clock
 
-from .watch import this_machine
+from .watch import this_machine, watch_clock
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Min
-from django.utils.translation import gettext, gettext_lazy
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext, gettext as _, gettext_lazy
 
 from consumers.models import Broker, Cluster, PipelineRun, Reading
 from consumers.queries.declared import copied

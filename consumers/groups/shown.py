@@ -6,8 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext, gettext as _
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags, outside_reason

@@ -5,10 +5,7 @@ from datetime import UTC, datetime
 
 from django.utils.translation import gettext, ngettext
 
-from consumers.words.spans import age as age
-from consumers.words.spans import chosen as chosen
-from consumers.words.spans import count as count
-from consumers.words.spans import messages as messages
+from consumers.words.spans import age as age, chosen as chosen, count as count, messages as messages
 
 
 def rate(per_second: float) -> str:

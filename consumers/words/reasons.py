@@ -21,8 +21,7 @@ from consumers.vocabulary.reasons import (
 
 from . import alerts, offset_files, resets
 from .spans import age, counted
-from .states import OF_BROKER
-from .states import REASONS as UNKNOWN_REASONS
+from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
     RebalanceCause.JOINED: _("joined"),

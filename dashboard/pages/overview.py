@@ -15,8 +15,7 @@ from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.rebalances.events import rebalance_count
-from consumers.rebalances.marks import Mark as RebalanceMark
-from consumers.rebalances.marks import rebalance_marks
+from consumers.rebalances.marks import Mark as RebalanceMark, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
 from dashboard.figures.shapes import REBALANCE, RESET

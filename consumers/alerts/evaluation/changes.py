@@ -5,8 +5,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from consumers.alerts.evaluation.machine import CourseTimes, Step, step
-from consumers.alerts.evaluation.rows import (
+from consumers.alerts.notes import Notes
+from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
+from consumers.vocabulary.alerts import IncidentSentence
+from consumers.vocabulary.reasons import stored_reason
+
+from .rows import (
     Explained,
+    Seen,
     begun,
     column_values,
     course_of,
@@ -15,12 +21,6 @@ from consumers.alerts.evaluation.rows import (
     note_seen,
     silence_of,
 )
-from consumers.alerts.notes import Notes
-from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
-from consumers.vocabulary.alerts import IncidentSentence
-from consumers.vocabulary.reasons import stored_reason
-
-from .rows import Seen
 
 # The parts of a rule that affect its incidents: severity, threshold and states.
 Counts = tuple[str, float | None, list[str] | None]

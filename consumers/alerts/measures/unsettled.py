@@ -7,8 +7,7 @@ from consumers.alerts.preview.windows import unsettled_values
 from consumers.groups.shown import UnknownWord
 from consumers.models import Measure, Rebalance, SubjectKind
 from consumers.overview.queries import EVALUATION_LATE
-from consumers.rebalances.flapping import Unsettled
-from consumers.rebalances.flapping import unsettled as unsettled_groups
+from consumers.rebalances.flapping import Unsettled, unsettled as unsettled_groups
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.words.reasons import coded_reason, membership_reason
 

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 
 from consumers.models import Client, Cluster, GroupKind
 from consumers.polling.members.client_round import ClientRound
-from consumers.polling.members.membership import read_groups
 from consumers.polling.reading import ClientReading, GroupMembers, Member, MembersReading
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 
-from .membership import AskedBroker, Budget, Silences, Turn
+from .membership import AskedBroker, Budget, Silences, Turn, read_groups
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from consumers.clusters.queries import LateEvaluation, cluster_list, late_evalua
 from consumers.clusters.rows import ClusterRow
 from consumers.models import ConsumerGroup, State
 from consumers.queries.groups import find_group
-from consumers.queries.limits import Evaluated, evaluated
-from consumers.queries.limits import Freshness as Level
+from consumers.queries.limits import Evaluated, Freshness as Level, evaluated
 from consumers.vocabulary.states import MASTER
 from dashboard.figures.plotly_files import PATH
 from dashboard.wording.numbers import ago

@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.flags import ghosts, group_flags, offline_share, retired_topics

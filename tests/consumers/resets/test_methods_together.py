@@ -1,8 +1,7 @@
 """What goes together where members are told, and groups of which nothing can be reset."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import ResetMethod
 from consumers.resets.methods import LeftOut, refusals_of_group, together

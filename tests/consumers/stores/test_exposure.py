@@ -2,8 +2,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.stores.exposure import NUMBERS, Held, Stored, exposure
 from consumers.words.reasons import stored_words

@@ -13,8 +13,7 @@ import consumers.vocabulary
 import consumers.words
 from consumers.vocabulary.reasons import VolumeReason
 from consumers.vocabulary.states import UnknownReason, code_of
-from consumers.words.reasons import CATALOGUES as CATALOGUES_OF_REASONS
-from consumers.words.reasons import REASONS, reason_words, volume_words
+from consumers.words.reasons import CATALOGUES as CATALOGUES_OF_REASONS, REASONS, reason_words, volume_words
 from consumers.words.states import rule_words
 
 

@@ -1,7 +1,6 @@
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dashboard.figures.shapes import HEIGHT, PAD, sparkline
 

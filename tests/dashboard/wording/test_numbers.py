@@ -1,8 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.alerts.queries.words import number_words
 from dashboard.wording.numbers import chosen, count, duration, share, size

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import Reset, ResetMethod, ResetQueue
 from consumers.resets.applying.revalidate import SAID, what_moved

@@ -5,8 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import ResetKind, ResetMethod
 from consumers.resets.planning.queue_plan import (

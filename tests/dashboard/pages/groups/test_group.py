@@ -4,8 +4,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from consumers.models import Client as Member
-from consumers.models import Cluster
+from consumers.models import Client as Member, Cluster
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import reason_words
 from tests.world import (
