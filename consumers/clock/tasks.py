@@ -1,4 +1,4 @@
-"""The clock of this machine is watched before every task, and a task may ask whether it was set since."""
+"""Checks the clock of this machine before every task. A task can ask whether the clock was set since."""
 
 import logging
 from typing import Any

@@ -1,4 +1,4 @@
-"""Expected owners of all queues of a group, only where everything they are computed from is known."""
+"""Computes the expected owner of each queue of a group; unknown where any input is unknown."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

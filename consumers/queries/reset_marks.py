@@ -1,4 +1,4 @@
-"""Which of our resets moved an offset that was seen to jump, and resets as marks on a time axis."""
+"""Finds the reset that moved an offset that jumped, and lists resets as marks on a time axis."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How much of a queue would be consumed again if its consumer died at this moment, or its broker, or both.
+"""How many messages of a queue would be redelivered if its consumer crashed now, or its broker, or both.
 
 From three places: the offset in the broker's memory, the one in its file, and what the owners said they hold. Numbers
 count offsets: where a filter drops messages between them, fewer are consumed again. An end that comes out the wrong

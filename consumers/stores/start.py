@@ -1,4 +1,4 @@
-"""Where a member of a group starts on a queue without a committed offset: the client's own rules, from what was read.
+"""Where a member starts on a queue without a committed offset, by the client's own rules.
 
 RocketMQ 5.4.0, RebalancePushImpl.computePullFromWhereWithException: a member asks its offset store first, and only
 where that has nothing does ConsumeFromWhere decide. A broker's store answers 0 for such a queue as long as the min

@@ -1,4 +1,4 @@
-"""The launch, in order: what a person looks at first comes first, and nothing is begun that cannot go on."""
+"""Starts the site: checks first, then the web server, then everything else."""
 
 import contextlib
 import fcntl

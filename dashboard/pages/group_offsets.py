@@ -1,4 +1,4 @@
-"""The Offsets tab of a group: its stores side by side, what a crash would repeat, where a member would start."""
+"""The Offsets tab of a group: its offset stores, what a crash would redeliver, and where a member would start."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

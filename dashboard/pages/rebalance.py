@@ -1,4 +1,4 @@
-"""One rebalance: what it was told by, who held which queue before and after, and what it cost."""
+"""One rebalance: its evidence, the owners of each queue before and after, and its cost."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What leaves the ownership of a group's queues unknown over a range of time, gathered once for all of them."""
+"""Collects why ownership of a group's queues is unknown in parts of a time range, once for all queues."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What offsets alone do not tell: tag filters, popped messages without ack, and where a member would start."""
+"""Tag filters, popped messages without acknowledgement, and where a member would start."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

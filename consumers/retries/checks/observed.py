@@ -1,4 +1,4 @@
-"""What is known of a group and its brokers where retries are concerned; null means not known."""
+"""The input of retry checks: facts about a group and its brokers. Null means unknown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What of a group was among the sampled messages of a delay level, and which wait for their last retry."""
+"""A group's messages among those sampled from a delay level, and which are on their last retry."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The frame around every page: where to go, which cluster, which range, how fresh. All of it lives in the address."""
+"""The frame of every page: navigation, cluster, time range and freshness, all from the URL."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
