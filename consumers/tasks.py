@@ -14,6 +14,7 @@ from consumers.pipeline.upkeep import keep_up
 from consumers.polling.locks import Held, Locked, lock
 from consumers.polling.poll import alone, newest_clock_change, poller_of
 from consumers.polling.registration import WireClosed
+from consumers.words.reasons import stored_words
 
 from .alerts import tasks as alerts
 from .clock import tasks as clock
@@ -58,7 +59,7 @@ def poll_cluster(name: str) -> None:
     except ClockSet:
         logger.warning("The clock was set while %s was read: the reading is left out.", name)
     except WireClosed as lost:
-        logger.warning("The reading of %s was broken off, and the next begins anew: %s", name, lost)
+        logger.warning("The reading of %s was broken off, and the next begins anew: %s", name, stored_words(str(lost)))
 
 
 def _checks(held: Held) -> Callable[[], None]:

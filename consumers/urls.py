@@ -51,8 +51,10 @@ from .resets.rest import (
     ResumeResetView,
 )
 from .rest.answers import AbsentView
-from .rest.schema import described as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
-from .rest.schema import hooks
+from .rest.schema import (
+    described as schema_extensions,  # noqa: F401 - describes tokens to the schema by being imported
+    hooks,
+)
 from .retries.rest import RetriesView
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"

@@ -1,4 +1,4 @@
-"""The admin pages: read and posted to, and nothing else. Django's own answer any method as if it were a GET."""
+"""Restricts admin pages to GET, HEAD and POST: Django's own treat any other method as a GET."""
 
 from collections.abc import Callable
 from typing import Any

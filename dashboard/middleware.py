@@ -14,6 +14,7 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
+from consumers.queries.limits import brokers_read_once
 from dashboard.pages.site.problems import WrongQuery, is_of_the_api
 
 PROBED = ("/healthz", "/readyz")
@@ -51,6 +52,19 @@ class Languages(LocaleMiddleware):
         if request.path_info not in ENGLISH_ONLY:
             patch_vary_headers(answer, ("Cookie",))
         return answer
+
+
+class BrokersReadOnce:
+    """While an answer is made, the brokers are read once, for whatever of it asks. A stream reads them by itself."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.method not in ("GET", "HEAD"):
+            return self._get_response(request)
+        with brokers_read_once():
+            return self._get_response(request)
 
 
 def _forget(**_signal: Any) -> None:

@@ -1,4 +1,4 @@
-"""Gunicorn's worker with threads, where a request gets a thread only once it is here as a whole.
+"""Gunicorn's threaded worker, where a request gets a thread only after it has arrived completely.
 
 Gunicorn (27.0, gthread) reads in a thread: as many visitors as there are threads, each with half a request, and nobody
 else is answered. Here the loop of the worker reads; those who are too slow are sent away.

@@ -1,11 +1,154 @@
-"""Admin pages of thresholds and tokens, which people change; each change is an audit event."""
+"""Admin pages of what people change: clusters, thresholds of groups, and tokens. Each change is an audit event.
 
+`manage.py cluster remove` removes a cluster.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils import timezone
 
-from consumers.models import ApiToken, GroupThresholds
+from consumers.models import ApiToken, Cluster, GroupThresholds
+from consumers.polling.registration import (
+    WrongOption,
+    checked_addresses,
+    checked_name,
+    checked_name_servers,
+    checked_offset_files,
+    checked_tls,
+    described,
+    set_secret,
+)
 
 from .audit import Audited
+
+# The admin form accepts the same settings as the command line. Secrets can be entered but are never shown.
+
+KEPT = "Stored encrypted and never shown. Empty: it stays as it is. Taking the access key away removes it."
+
+
+class ClusterForm(forms.ModelForm):
+    secret_key = forms.CharField(required=False, help_text=KEPT, widget=forms.PasswordInput(render_value=False))
+    use_tls = forms.BooleanField(required=False, label="TLS")
+    tls_ca = forms.CharField(required=False, label="TLS authorities", help_text="A PEM file that the poll worker sees")
+    tls_certificate = forms.CharField(required=False, label="TLS certificate", help_text="A PEM file, to be shown")
+    tls_key = forms.CharField(required=False, label="TLS key", help_text="A PEM file without a passphrase")
+    tls_any_host = forms.BooleanField(
+        required=False, label="Do not verify host names", help_text="Accepts any host that the authorities vouch for."
+    )
+    tls_skip_verify = forms.BooleanField(
+        required=False, label="Do not verify certificates", help_text="Accepts any certificate of any host."
+    )
+
+    class Meta:
+        model = Cluster
+        fields = ["name", "namesrv", "access_key", "offset_files", "proxy"]
+        labels = {"namesrv": "Name servers", "proxy": "Proxies"}
+        widgets = {"offset_files": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Users with view permission only see none of these fields.
+        for name in self.fields.keys() & {"access_key", "offset_files", "proxy"}:
+            self.fields[name].required = False
+        if (tls := self.instance.tls) is not None:
+            self.initial.update({f"tls_{name}": tls[name] for name in ("ca", "certificate", "key")})
+            self.initial.update({"use_tls": True, "tls_skip_verify": not tls["verify"]})
+            self.initial["tls_any_host"] = tls.get("any_host", False)
+
+    def clean_name(self) -> str:
+        return self._checked(checked_name, "name")
+
+    def clean_namesrv(self) -> str:
+        return self._checked(checked_name_servers, "namesrv")
+
+    def clean_offset_files(self) -> str:
+        return self._checked(checked_offset_files, "offset_files")
+
+    def clean_proxy(self) -> str:
+        return self._checked(lambda text: checked_addresses("proxy", text), "proxy")
+
+    def clean_access_key(self) -> str | None:
+        return self.cleaned_data["access_key"] or None
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        access_key, secret_key = values.get("access_key"), values.get("secret_key")
+        if secret_key and not access_key:
+            self.add_error("secret_key", "A secret key needs its access key.")
+        if access_key and not secret_key and access_key != self.initial.get("access_key"):
+            self.add_error("secret_key", "Another access key needs its secret key.")
+        files = {name: values.get(f"tls_{name}") for name in ("ca", "certificate", "key")}
+        self.instance.tls = None
+        if values.get("use_tls"):
+            try:
+                checks = {"verify": not values.get("tls_skip_verify"), "any_host": values.get("tls_any_host")}
+                self.instance.tls = checked_tls({**files, **checks})
+            except WrongOption as error:
+                self.add_error(error.option, str(error))
+        elif any(files.values()) or values.get("tls_skip_verify") or values.get("tls_any_host"):
+            self.add_error("use_tls", "What is said of TLS counts only where TLS is chosen.")
+        return values
+
+    def save(self, commit: bool = True) -> Any:
+        access_key, secret_key = self.cleaned_data["access_key"], self.cleaned_data["secret_key"]
+        if not access_key:
+            self.instance.sealed_secret = None
+        elif secret_key:
+            set_secret(self.instance, access_key, secret_key, settings.SECRET_KEY)
+        return super().save(commit)
+
+    def _checked(self, check: Callable[[str], str], field: str) -> str:
+        try:
+            return check(self.cleaned_data[field])
+        except WrongOption as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+@admin.register(Cluster)
+class ClusterAdmin(Audited):
+    form = ClusterForm
+    fieldsets = [
+        (None, {"fields": ["name", "namesrv"]}),
+        ("Access control", {"fields": ["access_key", "secret_key"]}),
+        ("TLS", {"fields": ["use_tls", "tls_ca", "tls_any_host", "tls_certificate", "tls_key", "tls_skip_verify"]}),
+        ("More to ask", {"fields": ["proxy", "offset_files"]}),
+    ]
+    list_display = ["name", "namesrv", "options", "created_at"]
+
+    @admin.display(empty_value="none")
+    def options(self, cluster: Cluster) -> str:
+        return ", ".join(described(cluster))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("consumers.manage_clusters")
+
+    def has_change_permission(self, request: HttpRequest, obj: Cluster | None = None) -> bool:
+        return request.user.has_perm("consumers.manage_clusters")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Cluster | None = None) -> bool:
+        return False
+
+    def get_fieldsets(self, request: HttpRequest, obj: Cluster | None = None) -> Any:
+        """Users with view permission only see the registered values: the form's own fields are not columns of a
+        cluster.
+        """
+        if self.has_change_permission(request, obj):
+            return super().get_fieldsets(request, obj)
+        return [(None, {"fields": self.list_display})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Cluster | None = None) -> list[str]:
+        """The name of a cluster is read-only: its history in the lake is stored under that name."""
+        return ["name"] if obj is not None else []
+
+    def save_model(self, request: HttpRequest, obj: Cluster, form: Any, change: bool) -> None:
+        if not change:
+            obj.created_at = timezone.now()
+        super().save_model(request, obj, form, change)
 
 
 @admin.register(GroupThresholds)

@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from consumers import models
-from consumers.words.reasons import stored_words
-from consumers.words.states import reason_words, rule_words
+from consumers.words.reasons import reason_words, stored_words
+from consumers.words.states import rule_words
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -42,7 +42,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return stored_words(queue.error)
 
     @admin.display(description=_("act"), ordering="sentence")
-    def act(self, event: models.ResetEvent) -> str:
+    def act(self, event: models.ResetEvent | models.IncidentEvent | models.AuditEvent) -> str:
         return stored_words(event.sentence)
 
     @admin.display(description="Page")
@@ -69,7 +69,7 @@ def show(
 # Who did what
 show(
     models.AuditEvent,
-    "at by_name action subject_kind subject sentence",
+    "at by_name action subject_kind subject act",
     "action subject_kind",
     "by_name subject sentence",
     date_hierarchy="at",
@@ -207,7 +207,7 @@ show(
     "rule_name subject_key",
     date_hierarchy="started_at",
 )
-show(models.IncidentEvent, "at incident kind sentence by_name", "kind", date_hierarchy="at")
+show(models.IncidentEvent, "at incident kind act by_name", "kind", date_hierarchy="at")
 show(
     models.AlertRule,
     "name enabled measure comparison threshold states for_seconds severity",

@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.channels.channel_settings import checked_channel, saved
 from consumers.alerts.channels.queue import next_number
 from consumers.alerts.channels.render import sample_payload
-from consumers.jobs.audit import note
-from consumers.jobs.audit import note as log
+from consumers.jobs.audit import note, note as log
 from consumers.models import (
     AlertRule,
     Channel,
@@ -25,9 +24,10 @@ from consumers.models import (
     IncidentEventKind,
     IncidentStatus,
 )
+from consumers.vocabulary.alerts import IncidentSentence
+from consumers.vocabulary.reasons import stored_reason
 
-from .fields import MAY_MANAGE, AlertRefused, WrongValue, why_no_role
-from .fields import text as text_of
+from .fields import MAY_MANAGE, AlertRefused, WrongValue, text as text_of, why_no_role
 from .notes import checked_note
 from .rule_fields import checked_rule
 
@@ -172,7 +172,8 @@ def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
         incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = now, by, name
         incident.acknowledgement = said
         incident.save(update_fields=FIELDS)
-        words = _("Acknowledged: %s") % said if said else _("Acknowledged.")
+        code = IncidentSentence.ACKNOWLEDGED_WITH if said else IncidentSentence.ACKNOWLEDGED
+        words = stored_reason(code, **({"comment": said} if said else {}))
         _note(incident, IncidentEventKind.ACKNOWLEDGED, words, by, now)
 
 
@@ -185,7 +186,7 @@ def unacknowledge(incident: Incident, by: Any, now: datetime) -> None:
         incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = None, None, None
         incident.acknowledgement = ""
         incident.save(update_fields=FIELDS)
-        _note(incident, IncidentEventKind.UNACKNOWLEDGED, _("Acknowledgement withdrawn."), by, now)
+        _note(incident, IncidentEventKind.UNACKNOWLEDGED, stored_reason(IncidentSentence.UNACKNOWLEDGED), by, now)
 
 
 def _checked(text: str) -> str:

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from django.db.models import TextChoices
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.refused import ActRefused
 from consumers.models import Comparison, Measure, Severity, State
@@ -277,7 +276,8 @@ def one_of(choices: type[TextChoices]) -> Check:
 
 severity, measure, comparison = one_of(Severity), one_of(Measure), one_of(Comparison)
 
-# The cluster that a rule or a silence selects.
+# Fields that rules, silences and notes share.
+
 CLUSTER_SCOPE = EntryField(
     name="cluster",
     label=gettext_lazy("Cluster"),
@@ -287,3 +287,43 @@ CLUSTER_SCOPE = EntryField(
     default="",
     longest=100,
 )
+
+
+def group_scope(hint: Words) -> EntryField:
+    return EntryField(
+        name="group_pattern",
+        label=gettext_lazy("Groups"),
+        hint=hint,
+        shape=Shape.SCOPE,
+        check=pattern(255),
+        default="",
+        longest=255,
+        help_text="With * and ?",
+    )
+
+
+def topic_scope(hint: Words) -> EntryField:
+    label = gettext_lazy("Topic")
+    return EntryField(name="topic", label=label, hint=hint, shape=Shape.SCOPE, check=topic, default="", longest=255)
+
+
+def labels_field(hint: Words) -> EntryField:
+    return EntryField(
+        name="labels", label=gettext_lazy("Labels"), hint=hint, shape=Shape.LABELS, check=labels, default={}
+    )
+
+
+def runbook_field(hint: Words) -> EntryField:
+    return EntryField(
+        name="runbook_url",
+        label=gettext_lazy("Runbook"),
+        hint=hint,
+        shape=Shape.TEXT,
+        check=web_address,
+        default="",
+        longest=500,
+    )
+
+
+def note_field(hint: Words) -> EntryField:
+    return EntryField(name="note", label=gettext_lazy("Note"), hint=hint, shape=Shape.LINES, check=lines, default="")

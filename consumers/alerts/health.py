@@ -23,7 +23,6 @@ REST = timedelta(seconds=30)
 CHANGING = timedelta(seconds=60)
 AT_ONCE, BATCH = 25, 1000
 FIELDS = ("level", "noticed", "checked", "noted_at", "checked_at")
-GroupReasons = Mapping[int, tuple[Reason, ...]]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from consumers.alerts.preview.values import PastSource
 from consumers.groups.shown import UnknownWord
 from consumers.models import AlertRule, Comparison, Incident, Measure, State, SubjectKind
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.words.reasons import coded_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,11 @@ class Subject:
 
 
 SITE = Subject(SubjectKind.SITE)
+
+
+def evidence_parts(parts: Sequence[str]) -> str:
+    """Several pieces of evidence, one beside the other."""
+    return parts[0] if len(parts) == 1 else coded_reason(AlertEvidence.PARTS, parts=parts)
 
 
 # A measure; or a measure with the findings that a rule seeks.

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy as _, pgettext_lazy
 
 from consumers.models import GroupNote
 
@@ -61,31 +60,9 @@ NOTE_FIELDS = (
         default="",
         longest=200,
     ),
-    EntryField(
-        name="runbook_url",
-        label=_("Runbook"),
-        hint=_("https://…"),
-        shape=Shape.TEXT,
-        check=check.web_address,
-        default="",
-        longest=500,
-    ),
-    EntryField(
-        name="note",
-        label=_("Note"),
-        hint=_("background, and the first steps"),
-        shape=Shape.LINES,
-        check=check.lines,
-        default="",
-    ),
-    EntryField(
-        name="labels",
-        label=_("Labels"),
-        hint=_("team=payments, one per line"),
-        shape=Shape.LABELS,
-        check=check.labels,
-        default={},
-    ),
+    check.runbook_field(_("https://…")),
+    check.note_field(_("background, and the first steps")),
+    check.labels_field(_("team=payments, one per line")),
 )
 CHECKS = checks_of(NOTE_FIELDS)
 CONTENT = ("owner", "runbook_url", "note", "labels")

@@ -6,8 +6,12 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from consumers.alerts import fields as check
-from consumers.alerts.fields import (
+from consumers.alerts.measures.registry import SPECS
+from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
+
+from .fields import (
     CLUSTER_SCOPE,
+    AlertRefused,
     Check,
     EntryField,
     Shape,
@@ -16,10 +20,6 @@ from consumers.alerts.fields import (
     checks_of,
     defaults_of,
 )
-from consumers.alerts.measures.registry import SPECS
-from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
-
-from .fields import AlertRefused
 from .measured import MeasureSpec
 
 Errors = Iterator[tuple[str, str]]
@@ -126,33 +126,9 @@ RULE_FIELDS = (
     ),
     EntryField(name="severity", label=_("Severity"), shape=Shape.CHOICE, check=check.severity, choices=Severity),
     CLUSTER_SCOPE,
-    EntryField(
-        name="group_pattern",
-        label=_("Groups"),
-        hint=_("a name, or a pattern with * and ?; empty: all"),
-        shape=Shape.SCOPE,
-        check=check.pattern(255),
-        default="",
-        longest=255,
-        help_text="With * and ?",
-    ),
-    EntryField(
-        name="topic",
-        label=_("Topic"),
-        hint=_("evaluates each group's part of this topic; empty: whole groups"),
-        shape=Shape.SCOPE,
-        check=check.topic,
-        default="",
-        longest=255,
-    ),
-    EntryField(
-        name="labels",
-        label=_("Labels"),
-        hint=_("team=payments, one per line; the notes about a group must set all of them"),
-        shape=Shape.LABELS,
-        check=check.labels,
-        default={},
-    ),
+    check.group_scope(_("a name, or a pattern with * and ?; empty: all")),
+    check.topic_scope(_("evaluates each group's part of this topic; empty: whole groups")),
+    check.labels_field(_("team=payments, one per line; the notes about a group must set all of them")),
     EntryField(
         name="overrides",
         label=_("Overrides"),
@@ -165,23 +141,8 @@ RULE_FIELDS = (
         default=[],
         help_text="[{cluster, group_pattern, and any of enabled, threshold, clear_threshold, for_seconds, severity}]",
     ),
-    EntryField(
-        name="runbook_url",
-        label=_("Runbook"),
-        hint=_("https://…; a note about the group takes precedence"),
-        shape=Shape.TEXT,
-        check=check.web_address,
-        default="",
-        longest=500,
-    ),
-    EntryField(
-        name="note",
-        label=_("Note"),
-        hint=_("meaning, and the first steps"),
-        shape=Shape.LINES,
-        check=check.lines,
-        default="",
-    ),
+    check.runbook_field(_("https://…; a note about the group takes precedence")),
+    check.note_field(_("meaning, and the first steps")),
 )
 CHECKS = checks_of(RULE_FIELDS)
 

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.audit import note
 from consumers.models import AlertRule, Silence
@@ -34,34 +33,10 @@ def _rule(value: Any) -> AlertRule | None:
 
 SILENCE_FIELDS = (
     check.CLUSTER_SCOPE,
-    EntryField(
-        name="group_pattern",
-        label=gettext_lazy("Groups"),
-        hint=gettext_lazy("a name, or a pattern with * and ?; empty: everything"),
-        shape=Shape.SCOPE,
-        check=check.pattern(255),
-        default="",
-        longest=255,
-        help_text="With * and ?",
-    ),
-    EntryField(
-        name="topic",
-        label=gettext_lazy("Topic"),
-        hint=gettext_lazy("only rules for this topic; empty: all"),
-        shape=Shape.SCOPE,
-        check=check.topic,
-        default="",
-        longest=255,
-    ),
+    check.group_scope(gettext_lazy("a name, or a pattern with * and ?; empty: everything")),
+    check.topic_scope(gettext_lazy("only rules for this topic; empty: all")),
     EntryField(name="rule", label=gettext_lazy("Rule"), shape=Shape.RULE, check=_rule, default=None),
-    EntryField(
-        name="labels",
-        label=gettext_lazy("Labels"),
-        hint=gettext_lazy("team=payments, one per line; a group must have all of them"),
-        shape=Shape.LABELS,
-        check=check.labels,
-        default={},
-    ),
+    check.labels_field(gettext_lazy("team=payments, one per line; a group must have all of them")),
     EntryField(
         name="everything",
         label=gettext_lazy("Everything"),

@@ -1,4 +1,4 @@
-"""What becomes of recorded times that have yet to come: for every time of every model, one of five things.
+"""Corrects rows whose time is in the future, after a clock was set back: one of five corrections for each column.
 
 - set: to now. What began then has lasted "since now at least", and what waits for it waits no longer.
 - void: to null. What was done then counts as never done, and is done again.

@@ -1,4 +1,4 @@
-"""Whether the clocks that the product runs by are trusted, and when one was set.
+"""Whether the clocks of the site's machines are trusted, and when one was last set.
 
 What is deleted by age is deleted for good, so that a clock must have gone evenly for a day of the product's work before
 anything is: see `expiry_hold`.

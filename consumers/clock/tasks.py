@@ -1,4 +1,4 @@
-"""The clock of this machine is watched before every task, and a task may ask whether it was set since."""
+"""Checks the clock of this machine before every task. A task can ask whether the clock was set since."""
 
 import logging
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 from celery.signals import task_prerun
 
 from consumers.clock.status import expiry_hold, hold_words
-from consumers.clock.watch import watch_clock
 
-from .watch import this_machine
+from .watch import this_machine, watch_clock
 
 logger = logging.getLogger(__name__)
 

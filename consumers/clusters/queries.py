@@ -6,8 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Min
-from django.utils.translation import gettext, gettext_lazy
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext, gettext as _, gettext_lazy
 
 from consumers.models import Broker, Cluster, PipelineRun, Reading
 from consumers.queries.declared import copied
@@ -24,6 +23,7 @@ from consumers.queries.limits import (
 from consumers.queries.read_only import read_only_clusters
 from consumers.queries.texts import age
 from consumers.vocabulary.states import MASTER
+from consumers.words.reasons import stored_words
 
 from .rows import BrokerRow, ClusterRow, Connection, PipelineRow, PipelineStatus, ReadingRow
 
@@ -134,7 +134,8 @@ def _entry(last: Reading | None, broker: Broker) -> dict[str, Any]:
 
 def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> BrokerRow:
     """`late`: why the broker is unknown although its newest reading did not fail: it is too old, or in the future."""
-    unread = broker.error or late or (gettext("not read yet") if broker.broker_id == MASTER else str(NOT_ITS_TURN))
+    error = stored_words(broker.error)
+    unread = error or late or (gettext("not read yet") if broker.broker_id == MASTER else str(NOT_ITS_TURN))
     costs = {name: entry.get(name) for name in ("calls", "bytes", "seconds")}
     uncounted = gettext("not part of the newest poll") if broker.broker_id == MASTER else str(COUNTED_WITH_MASTER)
     unknown = {name: unread for name in ("version", "last_read_at") if getattr(broker, name) is None}
@@ -145,6 +146,7 @@ def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> Brok
         broker,
         id=broker.broker_id,
         reachable=reachable,
+        error=error,
         note=late or (stand_in(broker.read_from) if broker.read_from else None),
         **costs,
         unknown=unknown | {name: uncounted for name, cost in costs.items() if cost is None},
@@ -152,7 +154,7 @@ def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> Brok
 
 
 def reading_row(reading: Reading) -> ReadingRow:
-    return copied(ReadingRow, reading)
+    return copied(ReadingRow, reading, error=stored_words(reading.error))
 
 
 # Freshness of evaluations, and the pipeline runs that made them.

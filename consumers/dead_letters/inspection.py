@@ -21,6 +21,7 @@ from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import RocketMQError
+from consumers.words.reasons import stored_words
 
 from .read_queue import reason_of
 
@@ -167,7 +168,7 @@ def fetch_message(place: MessagePlace, now: datetime, *, with_content: bool) -> 
 
 
 def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
-    return str(error) if isinstance(error, NoAccess) else reason_of(error, dlq_topic(place.group))
+    return stored_words(str(error) if isinstance(error, NoAccess) else reason_of(error, dlq_topic(place.group)))
 
 
 async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:

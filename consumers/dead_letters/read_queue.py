@@ -11,6 +11,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import Pulled, PullOutcome
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # The ends of a dead-letter queue are known from its broker and from rows. Key: broker name and queue id.
 Place = tuple[str, int]
@@ -161,7 +162,7 @@ async def _read_back(queue: DeadQueue, read: QueueRead, low: int, calls: Calls) 
 
 
 def _nothing_at(offset: int) -> str:
-    return f"the broker says that its queue goes on beyond {offset}, and gives no message there"
+    return stored_reason(PollProblem.NOTHING_THERE, offset=str(offset))
 
 
 def _after(pulled: Pulled, offset: int, read: QueueRead, before: int | None = None) -> int | None:
@@ -169,7 +170,7 @@ def _after(pulled: Pulled, offset: int, read: QueueRead, before: int | None = No
     [offset, before).
     """
     if pulled.outcome is PullOutcome.RETRY:
-        read.error = f"the broker cannot read what lies at {offset} at present"
+        read.error = stored_reason(PollProblem.UNREADABLE_FOR_NOW, offset=str(offset))
         return None
     letters = [dead_message(m) for m in pulled.messages if m.queue_offset >= offset]
     read.letters += [letter for letter in letters if before is None or letter.offset < before]
@@ -189,19 +190,16 @@ NOT_ALLOWED = ("has no permission to access", "No default permission", "acl.comm
 
 
 def reason_of(error: RocketMQError, topic: str) -> str:
-    """Why dead-letter messages were not read: one sentence each, with what to do."""
+    """Why dead-letter messages were not read, and what to do, as it is stored."""
     if not isinstance(error, BrokerRefused):
         return str(error)
     remark = error.remark or ""
     if error.code == ResponseCode.NO_PERMISSION and TOPIC_NOT_READABLE in remark:
         if OF_TOPIC in remark:
-            return (
-                f"{error.address}: {topic} can be written only, as brokers before 4.9.2 made such topics: make it "
-                f"readable with mqadmin updateTopicPerm -b {error.address} -t '{topic}' -p 6."
-            )
-        return f"{error.address}: the broker lets nobody read: set its brokerPermission to 6."
+            return stored_reason(PollProblem.DLQ_ONLY_WRITABLE, broker=error.address, topic=topic)
+        return stored_reason(PollProblem.BROKER_ONLY_WRITABLE, broker=error.address)
     if any(words in remark for words in NOT_ALLOWED):
-        return f"{error}. Allow the access key of this cluster to read (Sub and Get) {topic}."
+        return stored_reason(PollProblem.KEY_NOT_ALLOWED, error=str(error), topic=topic)
     return str(error)
 
 

@@ -33,6 +33,7 @@ from consumers.jobs.hold import left_behind, stale_after
 from consumers.models import Cluster, ConsumerGroup, Resend, ResendStatus
 from consumers.polling.locks import Locked, lock
 from consumers.polling.registration import WireClosed
+from consumers.words.reasons import stored_words
 
 from .index import IndexLimits, index_groups, put_asked, put_done
 
@@ -56,7 +57,11 @@ def index_dead_letters() -> None:
         except Locked:
             logger.warning("Somebody looks into the dead letters of %s just now: this turn is left out.", cluster.name)
         except WireClosed as lost:
-            logger.warning("The look into the dead letters of %s goes on in the next turn: %s", cluster.name, lost)
+            logger.warning(
+                "The look into the dead letters of %s goes on in the next turn: %s",
+                cluster.name,
+                stored_words(str(lost)),
+            )
 
 
 def ask_for_dead_letters(group: ConsumerGroup, now: datetime) -> None:

@@ -11,6 +11,7 @@ from consumers.groups.queue_rows import QueueRow
 from consumers.models import Client, ConsumerGroup, Queue, QueueSample, State
 from consumers.queries.texts import count, messages, place
 from consumers.vocabulary.states import BROADCASTING, NO_LAG_REASONS, PULLING, RuleCode, UnknownReason
+from consumers.words.reasons import stored_words
 
 from .rows import Anomaly
 
@@ -213,11 +214,11 @@ def _start_words(starts: Sequence[Start]) -> str:
     offsets = [start.offset for start in starts if start.offset is not None]
     if not offsets:
         return gettext("the start offset of a member is unknown: %s") % (
-            starts[0].error or gettext("the broker was not asked yet")
+            stored_words(starts[0].error) or gettext("the broker was not asked yet")
         )
     ends = [count(min(offsets)), count(max(offsets))]
     at = ends[0] if ends[0] == ends[1] else gettext("%s to %s") % tuple(ends)
-    return gettext("a member would start at %(at)s: %(rule)s") % {"at": at, "rule": starts[0].rule}
+    return gettext("a member would start at %(at)s: %(rule)s") % {"at": at, "rule": stored_words(starts[0].rule)}
 
 
 # For these groups another reason already says why no member is listed.

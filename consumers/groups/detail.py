@@ -31,13 +31,14 @@ from consumers.queries.queues.overlay import NOT_JUDGED_YET, unjudged_reason
 from consumers.queries.queues.starts import ReportedStart, TagSampleRow, Unacked, reported_start, tag_samples
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.vocabulary.states import BROADCASTING, NO_LAG_REASONS, UnknownReason
+from consumers.words.reasons import membership_reason, stored_words
 
 from .anomalies import group_anomalies
 from .health_checks import looked_up
 from .listing import shown_groups
 from .overlay import Overlay
 from .queue_rows import STALE, QueueContext, QueueRow, queue_row
-from .row import NOT_ASKED, row_fields
+from .row import row_fields
 from .rows import GroupDetail, GroupRow, IncidentCounts, TopicRow, WorstQueue
 from .shown import NOT_READ_YET, ShownGroup
 
@@ -89,7 +90,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         now=now,
         limits=limits(),
         retired=retired_topics(group, now, limits().kinds),
-        outside=outside_reason(group),
+        outside=stored_words(outside_reason(group)),
         unacked=Unacked.of(group),
         expected=expected_owners(group) if unread is None else ExpectedOwners(why=unread),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
@@ -265,7 +266,7 @@ def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | 
 def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     """Why the brokers' data about the group itself is unknown. Without an answer, an empty list means nothing."""
     group = shown.group
-    membership = group.membership_error or str(NOT_ASKED)
+    membership = membership_reason(group.membership_error)
     configured = gettext("the group's configuration was not read, or no broker has one")
     fields = dict.fromkeys(("membership_at", "consume_from_where"), membership)
     fields |= dict.fromkeys(("retry_max_times", "retry_queue_nums"), configured)

@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.groups.detail import GroupStatus, group_detail, group_status
 from consumers.groups.listing import ORDERINGS, group_list
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail, GroupFilters, GroupRow, ListKind
@@ -28,7 +27,7 @@ from consumers.rest.answers import ListedRows, NotNow, found_group, group_missin
 from consumers.rest.requests import PAGE, Choice, Moment, Paging, Parameters, narrowed, ordering_by, taken
 from consumers.rest.schema.described import described, made_serializer
 
-from .detail import queue_list
+from .detail import GroupStatus, group_detail, group_status, queue_list
 
 # Groups: GET groups/, groups/{cluster}/{group}/, its status/ and queues/.
 ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]

@@ -3,22 +3,22 @@
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.reasons import ReasonCode, volume_code
 from consumers.vocabulary.states import RuleCode
-from consumers.words.reasons import coded_reason, volume_words
+from consumers.words.reasons import coded_reason, lazy_reason, membership_reason, stored_words, volume_words
+from consumers.words.states import FLAGS
 
 from .health import shown as shown_reason
 from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
 from .shown import NOT_READ_YET, ShownGroup
 
-NOT_ASKED = gettext_lazy("the group's members have not been asked yet")
 # Rules of the evaluation where the backlog is what was just produced: its time to drain is never "drained".
 KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
-YOUNG_LAG = gettext_lazy("the lag is newer than the last evaluation")
+YOUNG_LAG = lazy_reason(ReasonCode.LAG_IS_YOUNG)
 
 # Commits come every few seconds: rates of a minute differ by so much though a group consumes all that is produced.
 ABOUT_AS_FAST = 0.9
@@ -52,7 +52,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "health": health.level,
         "health_reasons": tuple(shown_reason(reason) for reason in health.reasons),
         "flags": tuple(str(flag) for flag in shown.flags.reasons),
-        "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
+        "flag_reasons": {str(flag): stored_words(reason) for flag, reason in shown.flags.reasons.items()},
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
         "lag_messages": lag,
         "lag_messages_at_least": at_least,
@@ -98,7 +98,7 @@ def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     """A reason for each null that `unknown_reason` does not cover."""
-    membership = shown.unread_reason or shown.group.membership_error or str(NOT_ASKED)
+    membership = shown.unread_reason or membership_reason(shown.group.membership_error)
     judged = shown.unread_reason or shown.unjudged_reason or gettext("the evaluated range does not contain the answer")
     reasons = {
         "since": shown.unread_reason or str(NOT_JUDGED_YET),
@@ -119,7 +119,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     reasons |= dict.fromkeys(stored_in(JUDGED), judged)
     reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
-    undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
+    undecided = "; ".join(f"{FLAGS[flag]}: {stored_words(why)}" for flag, why in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
     return nulls | ({"flags": undecided} if undecided else {})
 
@@ -163,7 +163,7 @@ def _rebalance_reason(shown: ShownGroup) -> str:
     if shown.judged is None:
         return str(NOT_JUDGED_YET)
     if shown.group.membership_at is None:
-        return shown.group.membership_error or str(NOT_ASKED)
+        return membership_reason(shown.group.membership_error)
     return coded_reason(ReasonCode.NO_REBALANCE)
 
 

@@ -6,19 +6,20 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext, gettext_lazy, ngettext
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext, gettext as _
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags, outside_reason
 from consumers.queries.groups import without_members
 from consumers.queries.limits import BrokerAge, Limits
-from consumers.queries.queues.lost_offsets import GroupLoss, behind_words, group_loss_parts
+from consumers.queries.queues.lost_offsets import GroupLoss, group_loss_parts
 from consumers.queries.queues.overlay import CALM, NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
 from consumers.retries.unfinished.blocked_rows import BlockedQueue
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import RuleCode, UnknownReason, code_of
-from consumers.words.states import reason_words, rule_words
+from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
+from consumers.words.states import rule_words
 
 from .health import NOT_CHECKED, Findings, Health, health, health_limits
 from .overlay import NO_BROKER, STATES, Overlay
@@ -97,7 +98,7 @@ def lag_word(has_total: bool, unknown_reason: str | None, outside_store: str | N
     return UnknownWord(code) if code in OF_TOTAL else UnknownWord.QUEUE_UNKNOWN
 
 
-NOT_READ_YET = gettext_lazy("not read yet")
+NOT_READ_YET = lazy_reason(ReasonCode.NOT_READ_YET)
 # The numbers of the rule "blocked" that a blocked queue does not have.
 BESIDE_BLOCKED = ("expires_in_seconds",)
 
@@ -213,7 +214,7 @@ class ShownGroup:
             return self.unread_reason
         if self.total is None:
             return str(NOT_READ_YET)
-        if (outside := outside_reason(self.group)) is not None:
+        if (outside := stored_words(outside_reason(self.group))) is not None:
             return outside
         slaves = self.overlay.slaves_of(self.group.cluster_id)
         return queues_reason(self.total.unknown_reason, self.total.lost_queues, slaves)
@@ -311,8 +312,9 @@ def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]
     them.
     """
     if reason == UnknownReason.SLAVE_BEHIND:
-        return sentence(behind_words(slaves))
+        why = reason_words(reason)
+        return coded_reason(ReasonCode.BEHIND_SLAVES, why=why, slaves=sorted(set(slaves))) if slaves else why
     why = reason_words(reason or UnknownReason.QUEUE_UNKNOWN)
     if reason != UnknownReason.OFFSET_LOST or not lost_queues:
         return why
-    return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": why, "n": lost_queues}
+    return coded_reason(ReasonCode.LOST_IN_QUEUES, why=why, lost_queues=lost_queues)

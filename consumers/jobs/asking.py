@@ -1,4 +1,4 @@
-"""Questions of pages to the general worker: asked through Redis and answered there, or refused at once."""
+"""Requests from pages to the general worker, and its answers, through Redis. Refuses at once where Redis is down."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Notes who did what. The name is kept, not the user: what somebody did stays known after they are gone."""
+"""Writes audit events. An event stores the user's name, so that it outlives the user."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which worker a running job belongs to: the one whose mark of life, `working_at`, stands in the job's row.
+"""Which worker runs a job: the one that renews `working_at` in the job's row.
 
 The mark is replaced only by who knows the last one, so that a worker that was taken for dead finds out before it does
 another thing. The clock is that of the workers; they must agree to within some seconds.

@@ -1,4 +1,4 @@
-"""What people ask for and is refused: REST answers it as a problem, pages show its sentence."""
+"""A refused request: REST answers it as a problem, pages show its sentence."""
 
 from collections.abc import Mapping, Sequence
 

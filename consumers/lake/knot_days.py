@@ -1,4 +1,4 @@
-"""Old knots: each day that ended a day ago becomes one file, with a knot every ten minutes.
+"""Compacts old knots: a day that ended a day ago becomes one file with a knot every 10 minutes.
 
 The day's file takes the place of its first hour, then the other hours go. Killed in between, a knot is there twice,
 which means nothing: knots are a set.

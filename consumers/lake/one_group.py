@@ -1,4 +1,4 @@
-"""The rows of one group out of many files: of each only the row groups that can hold it.
+"""Reads the rows of one group from many files: only the row groups that can contain it.
 
 A dataset's scan weighs every row group of every file against its filter, which takes longer than reading what is left.
 """

@@ -1,4 +1,4 @@
-"""Which files of a table hold a stretch of time, and their rows.
+"""Finds the files of a table for a time range, and reads their rows.
 
 A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are
 invisible, and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The

@@ -26,8 +26,7 @@ from .store import (
     parts_note,
     rows_in_group,
 )
-from .unreadable import FOLDER as UNREADABLE
-from .unreadable import is_of_a_file, put_aside_unreadable
+from .unreadable import FOLDER as UNREADABLE, is_of_a_file, put_aside_unreadable
 
 # History that lies in times which have yet to come, as a clock that was ahead leaves it: set aside, not deleted.
 #

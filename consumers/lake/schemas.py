@@ -5,6 +5,8 @@ Null means not known; why it is not known stands in `unknown_reason` where the t
 
 import pyarrow as pa
 
+from consumers.stores.files.stored_file import STORED
+
 TIME = pa.timestamp("us", tz="UTC")
 TEXT = pa.string()
 
@@ -113,16 +115,7 @@ STORED_OFFSETS = pa.schema(
         # Where a file names something wrongly, what it should have named is null, and `finding` says so.
         ("cluster", TEXT),
         ("taken_at", TIME),
-        ("kind", TEXT),
-        ("source", TEXT),  # the path of the file, also where its backup was read in its place
-        ("modified_at", TIME),
-        ("broker", TEXT),  # null where neither path nor content tells
-        ("client_id", TEXT),
-        ("group", TEXT),
-        ("topic", TEXT),
-        ("queue_id", pa.int32()),
-        ("offset", pa.int64()),
-        ("finding", TEXT),  # what is wrong with this row; null where nothing is
+        *((field.name, field.type) for field in STORED),
     ]
 )
 

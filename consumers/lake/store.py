@@ -1,4 +1,4 @@
-"""The lake's file system, and the one way a file gets into it: whole or not at all."""
+"""The lake's file system, and how a file is added to it: complete or not at all."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Files of the lake that cannot be read, as a power cut leaves them: put aside, so that the rest of history can be.
+"""Moves files that cannot be read, as after a power cut, out of the way, so that the other files stay readable.
 
 They lie under `unreadable/` in the lake's folder, by the path that they had. No reader looks there, nor does Spark,
 which reads what the reader lists; whoever runs the site is told by /readyz.

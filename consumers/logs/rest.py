@@ -4,13 +4,12 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.logs.queries import log_event_page
 from consumers.rest.answers import ListedRows, found_group, list_response
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
 from consumers.rest.schema.described import described
 from consumers.vocabulary.logs import LogCode
 
-from .queries import LogEventRow
+from .queries import LogEventRow, log_event_page
 
 
 class LogEventParameters(Paging, Ranged):

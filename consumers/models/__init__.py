@@ -33,7 +33,6 @@ from consumers.models.incidents import (
     SubjectKind,
 )
 from consumers.models.logs import LogEvent, LogFile
-from consumers.models.members import Assignment, Client, ClientSubscription, HeadMessage
 from consumers.models.repeats import RepeatEvent
 from consumers.models.resets import (
     LossAcknowledgement,
@@ -58,21 +57,24 @@ from consumers.models.rules import (
     Silence,
 )
 from consumers.models.site import ApiToken, AuditAction, AuditEvent, ClockChange, Doubt, Lease, MachineClock
-from consumers.models.states import (
+from consumers.models.statistics import BrokerStatistic
+from consumers.vocabulary.states import State
+
+from .members import Assignment, Client, ClientSubscription, HeadMessage, Rebalance, RebalanceTopic
+from .states import (
+    DelayLevel,
     DueWindow,
     GroupState,
     GroupThresholds,
     GroupWindow,
     HistorySize,
+    OffsetFile,
+    OffsetFileKind,
     QueueState,
+    Rung,
     StateChange,
     TimeLagKind,
 )
-from consumers.models.statistics import BrokerStatistic
-from consumers.vocabulary.states import State
-
-from .members import Rebalance, RebalanceTopic
-from .states import DelayLevel, OffsetFile, OffsetFileKind, Rung
 
 __all__ = [
     "UNFINISHED_PREVIEWS",

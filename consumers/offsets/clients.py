@@ -11,8 +11,10 @@ from consumers.models import Assignment, Client, ConsumerGroup, TopicKind
 from consumers.ownership.assignments import no_owner_reason
 from consumers.queries.declared import answer, public
 from consumers.queries.queues.starts import reported_start
-from consumers.stores.exposure import NOT_SAMPLED, Exposure, Held
+from consumers.stores.exposure import Exposure, Held
+from consumers.vocabulary.offset_files import ExposureReason
 from consumers.vocabulary.states import BROADCASTING, POPPING
+from consumers.words.reasons import coded_reason, stored_words
 
 # Rows of a group's offset stores. Each null has its reason beside it.
 
@@ -161,7 +163,8 @@ class Members:
         """Why the un-acknowledged messages of some member are unknown."""
         for client in self.clients:
             if client["pop_queues"] is None:
-                return f"{client['client_id']}: {self.silent.get(client['client_id'], NOT_SAMPLED)}"
+                client_id = client["client_id"]
+                return f"{client_id}: {self.silent.get(client_id) or coded_reason(ExposureReason.NOT_SAMPLED)}"
         return None if self.clients else self.no_owner
 
     def stores(self, queue: int | None, broker_offset: int | None) -> list[StoreRow]:
@@ -175,7 +178,7 @@ class Members:
         finding = self.silent.get(owner.client_id)
         if owner.commit_offset is None:
             none = (
-                NOT_SAMPLED
+                coded_reason(ExposureReason.NOT_SAMPLED)
                 if owner.cached_count is None
                 else gettext("the client's memory has no offset of this queue")
             )
@@ -218,7 +221,7 @@ def behind(offset: int | None, broker_offset: int | None) -> int | None:
 
 
 def _silence(error: str) -> str:
-    return gettext("no answer to the last request: %(error)s") % {"error": error}
+    return gettext("no answer to the last request: %(error)s") % {"error": stored_words(error)}
 
 
 def _whole(text: object) -> int | None:

@@ -1,7 +1,7 @@
 """The offset stores of one group compared: the broker's memory, its file, the clients' files, their memory."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,6 +33,7 @@ from consumers.stores.start import Start
 from consumers.vocabulary.offset_files import FileCode
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.offset_files import finding_words, problem_words, row_words
+from consumers.words.reasons import stored_words
 
 from .clients import (
     BROKER_FILE,
@@ -246,13 +247,13 @@ def offset_row(place: Place, facts: OffsetContext) -> OffsetRow:
     files = facts.files.stores(
         (place.topic, place.broker, place.queue_id), facts.members.is_broadcasting, read.broker_offset
     )
-    exposed = _exposure(place, read, memory, files, facts)
+    exposed = _in_words(_exposure(place, read, memory, files, facts))
     start = _start(place, read, facts)
     values = {"min_offset": read.min_offset, "broker_offset": read.broker_offset, "would_start_at": start.offset}
     why = {
         "min_offset": read.reason if read.unread and read.reason else gettext("the min offset was not read"),
         "broker_offset": read.reason or gettext("the broker offset was not read"),
-        "would_start_at": start.reason or "",
+        "would_start_at": stored_words(start.reason) or "",
     }
     taken_at = broker.last_read_at if broker else None
     unknown = unknown_of(values, why)
@@ -268,7 +269,7 @@ def offset_row(place: Place, facts: OffsetContext) -> OffsetRow:
         kind=kind_in_group(facts.group.name, place.topic),
         stores=[memory, *files, *facts.members.stores(place.pk, read.broker_offset)],
         exposure=exposed,
-        would_start_rule=start.rule,
+        would_start_rule=stored_words(start.rule),
         never_committed=None if read.unread else _is_never_committed(place, read),
         taken_at=taken_at,
         unknown=unknown,
@@ -290,7 +291,7 @@ def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Offset
         offset=read.consumer_offset,
         at=broker.last_read_at if broker else None,
         source=place.broker,
-        finding=read.reason or outside_reason(facts.group),
+        finding=read.reason or stored_words(outside_reason(facts.group)),
         usual_period_seconds=facts.members.commit_seconds,
         lag_messages=behind(read.consumer_offset, read.broker_offset),
     )
@@ -310,9 +311,14 @@ def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRo
     )
 
 
+def _in_words(exposed: Exposure) -> Exposure:
+    unknown = {name: stored_words(why) for name, why in exposed.unknown.items()}
+    return replace(exposed, unknown=unknown, notes=tuple(map(stored_words, exposed.notes)))
+
+
 def _elsewhere(facts: OffsetContext) -> str | None:
     """Why members do not resume from the offsets on brokers; None where they do."""
-    return str(EACH_ITS_OWN) if facts.members.is_broadcasting else outside_reason(facts.group)
+    return str(EACH_ITS_OWN) if facts.members.is_broadcasting else stored_words(outside_reason(facts.group))
 
 
 def _is_never_committed(place: Place, read: Offsets) -> bool:

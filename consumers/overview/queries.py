@@ -27,6 +27,8 @@ from consumers.queries.texts import count
 from consumers.retries.checks.condition_rows import FailingGroup
 from consumers.retries.checks.failing import failing_groups
 from consumers.vocabulary.findings import FindingSeverity
+from consumers.vocabulary.reasons import ReasonCode
+from consumers.words.reasons import lazy_reason
 from consumers.words.states import rule_words
 
 
@@ -109,9 +111,9 @@ class Overview:
 
 # Why groups are unknown: one row per cause, not one per group.
 # Groups with an outdated state count as well: their rates and time lags are unknown.
-EVALUATION_LATE = gettext_lazy("evaluation is late: the pipeline lags or does not run")
+EVALUATION_LATE = lazy_reason(ReasonCode.EVALUATION_LATE)
 
-NOT_POLLED = gettext_lazy("the cluster is not polled: the poll worker lags or does not run")
+NOT_POLLED = lazy_reason(ReasonCode.CLUSTER_NOT_POLLED)
 
 # One process polls all clusters.
 OF_THE_SITE = (CauseCode.EVALUATION_LATE, CauseCode.NOT_POLLED)

@@ -1,4 +1,4 @@
-"""Who owns which queue by the newest answers, or owned it at a past time as far as the answers around it prove."""
+"""Owners of queues: by the newest reports, or at a past time as far as the reports around it prove."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime

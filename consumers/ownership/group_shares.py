@@ -1,4 +1,4 @@
-"""Expected owners of all queues of a group, only where everything they are computed from is known."""
+"""Computes the expected owner of each queue of a group; unknown where any input is unknown."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,6 +21,7 @@ from consumers.rocketmq.allocation import (
     named_strategy,
 )
 from consumers.vocabulary.states import BROADCASTING, MASTER
+from consumers.words.reasons import stored_words
 
 from .reports import (
     COLUMNS,
@@ -208,7 +209,10 @@ def _share(
 
 def _why_not_listed(group: ConsumerGroup, members: Sequence[MemberReport], at: datetime | None) -> Why | None:
     if at is None and group.membership_error is not None:
-        return Why(Sort.NOT_LISTED, gettext("some members are unknown: %(error)s") % {"error": group.membership_error})
+        return Why(
+            Sort.NOT_LISTED,
+            gettext("some members are unknown: %(error)s") % {"error": stored_words(group.membership_error)},
+        )
     if at is None and group.membership_at is None:
         return Why(Sort.NOT_LISTED, gettext("no broker has reported the group's members yet"))
     if members:

@@ -21,7 +21,7 @@ from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
 from consumers.queries.texts import iso
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import membership_reason, reason_words, stored_words
 
 from .reports import is_broadcasting, why_ownerless
 from .rows import MemberRow, QueuePlace, QueueShare
@@ -75,7 +75,7 @@ def group_rates(group: ConsumerGroup, now: datetime) -> Rates:
     """Reads the lake's newest windows of the group, and no rows."""
     if is_broadcasting(group):
         return Rates(why=str(KEPT_BY_MEMBERS))
-    if (outside := outside_reason(group)) is not None:
+    if (outside := stored_words(outside_reason(group))) is not None:
         return Rates(why=outside)
     until = now.replace(second=0, microsecond=0)
     lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
@@ -189,7 +189,6 @@ def _key(queue: str) -> tuple[str, str, str]:
     return f"{queue}__topic__name", f"{queue}__broker", f"{queue}__queue_id"
 
 
-NOT_ASKED = gettext_lazy("the group's members have not been asked yet")
 UNNOTED = gettext_lazy("the time from which brokers list the member was not recorded")
 NO_DOUBLE = gettext_lazy("no broker lists two connections under this client id")
 # Where a client says of itself what brokers know only of the last one that registered (RocketMQ 5.4.0,
@@ -212,17 +211,17 @@ def members_unknown(group: ConsumerGroup, *, now: datetime) -> str | None:
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
     unread = next((reason for broker in brokers if (reason := broker.unread_reason(now, known))), None)
     if group.membership_at is None:
-        return group.membership_error or unread or str(NOT_ASKED)
+        return stored_words(group.membership_error) or unread or membership_reason(None)
     if unread is None and group.membership_at < now - timedelta(seconds=known.kinds.evidence_seconds):
         unread = gettext("not every broker has reported the group's members since %(since)s") % {
             "since": iso(group.membership_at)
         }
-    return group.membership_error or unread
+    return stored_words(group.membership_error) or unread
 
 
 def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> MemberRow:
     answered = client.running_info_at is not None and client.running_info_error is None
-    silent = client.running_info_error or str(NOT_SAMPLED)
+    silent = stored_words(client.running_info_error) or str(NOT_SAMPLED)
     said = client.settings or {}
     values: dict[str, Any] = {
         "version": client.version,

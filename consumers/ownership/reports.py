@@ -1,4 +1,4 @@
-"""What members compute their shares from, as far as rows tell it, and why it cannot be told."""
+"""The inputs from which members compute their queues, by the rows, and why an input is unknown."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

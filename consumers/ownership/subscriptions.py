@@ -13,6 +13,7 @@ from consumers.ownership.timeline.segments import INSTANT, Patience, patience_of
 from consumers.queries.declared import INSIDE, answer, copied, public
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.queries.windows import RangeError
+from consumers.words.reasons import stored_words
 
 # What a member wants of a topic, so that two that want the same are equal.
 TAG, EVERYTHING = "TAG", "*"
@@ -259,7 +260,7 @@ def _refuse(count: int, most: int, why: str) -> None:
 
 def silence_words(client_id: str, error: str | None) -> str:
     silence = gettext("%(client_id)s has not reported its subscriptions") % {"client_id": client_id}
-    return f"{silence}: {error}" if error else silence
+    return f"{silence}: {stored_words(error)}" if error else silence
 
 
 def _unknown(is_anything_said: bool, unsaid: dict[str, str]) -> dict[str, str]:

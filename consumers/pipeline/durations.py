@@ -1,4 +1,4 @@
-"""How long things take before they are judged: every threshold of the rules, in seconds unless named otherwise."""
+"""Every threshold of the rules, in seconds unless the name says otherwise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The pipeline as this site is set up: the one place of this room that reads Django's settings."""
+"""Configures the pipeline for this site: the only module of the package that reads Django's settings."""
 
 import contextlib
 import logging

@@ -1,4 +1,4 @@
-"""Keeps history as long as it is meant to be kept: in the lake, and in the rows that stand for it."""
+"""Applies retention and compaction to the history, in the lake and in the database."""
 
 import logging
 import time

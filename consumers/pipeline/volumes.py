@@ -1,4 +1,4 @@
-"""What of a group was retried in the last hour, and died in the last day: sums of its windows, the widest that fit."""
+"""Retries of a group in the last hour and dead-letter messages of the last day, summed from its widest windows."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind
+from consumers.vocabulary.reasons import FlagReason, stored_reason
 from consumers.vocabulary.states import BROADCASTING, POPPING, Flag
 
 from .kind_limits import KindLimits
@@ -19,7 +20,7 @@ EVERY_TAG = ("", "*")
 
 @dataclass(frozen=True)
 class GroupFlags:
-    """`reasons`: a sentence for each flag that is set. `undecided`: why other flags are not known."""
+    """`reasons`: why each flag is set. `undecided`: why others are not known. Both as `stored_reason` gives them."""
 
     reasons: dict[Flag, str]
     undecided: dict[Flag, str]
@@ -33,26 +34,26 @@ def group_flags(group: ConsumerGroup, pops: bool | None, now: datetime, limits: 
     reasons: dict[Flag, str] = {}
     undecided: dict[Flag, str] = {}
     if group.kind == GroupKind.SYSTEM:
-        reasons[Flag.SYSTEM] = "a group of RocketMQ's own"
+        reasons[Flag.SYSTEM] = stored_reason(FlagReason.SYSTEM)
     if group.consume_enable is False:
-        reasons[Flag.PAUSED] = "consumeEnable is false: brokers refuse its pulls"
+        reasons[Flag.PAUSED] = stored_reason(FlagReason.PAUSED)
     elif group.consume_enable is None:
-        undecided[Flag.PAUSED] = "its configuration was not read"
+        undecided[Flag.PAUSED] = stored_reason(FlagReason.CONFIGURATION_UNREAD)
     if topics := retired_topics(group, now, limits):
-        reasons[Flag.RETIRED_TOPICS] = f"no member subscribes to {', '.join(sorted(topics))}"
+        reasons[Flag.RETIRED_TOPICS] = stored_reason(FlagReason.RETIRED_TOPICS, topics=sorted(topics))
     if outside := outside_reason(group):
         reasons[Flag.OUTSIDE_STORE] = outside
     if has_unlisted_members(group, limits):
-        reasons[Flag.UNLISTED_MEMBERS] = "active, but no broker lists a member: its members may be clients of a proxy"
+        reasons[Flag.UNLISTED_MEMBERS] = stored_reason(FlagReason.UNLISTED_MEMBERS)
     if group.message_model == BROADCASTING:
-        reasons[Flag.BROADCASTING] = "each member consumes every queue"
+        reasons[Flag.BROADCASTING] = stored_reason(FlagReason.BROADCASTING)
     if pops or group.consume_type == POPPING:
-        reasons[Flag.POP] = "offsets advance when messages are popped, not when they are acknowledged"
+        reasons[Flag.POP] = stored_reason(FlagReason.POP)
     elif pops is None:
-        undecided[Flag.POP] = "no member has said how it consumes"
+        undecided[Flag.POP] = stored_reason(FlagReason.CONSUME_TYPE_UNKNOWN)
     if filters := [s for s in group.subscriptions if s["expression"] not in EVERY_TAG]:
-        said = ", ".join(f"{s['expression']} of {s['topic']}" for s in filters)
-        reasons[Flag.TAG_FILTERED] = f"consumes only {said}: what it skips is lag too"
+        tags = [stored_reason(FlagReason.TAGS_OF_TOPIC, tags=s["expression"], topic=s["topic"]) for s in filters]
+        reasons[Flag.TAG_FILTERED] = stored_reason(FlagReason.TAG_FILTERED, tags=tags)
     _by_watching(group, now, limits, reasons, undecided)
     return GroupFlags(reasons, undecided)
 
@@ -68,16 +69,17 @@ def _by_watching(
     if group.offline_since is not None:
         quiet = now - max(group.offline_since, group.moved_at or group.offline_since)
         if not _asked_lately(group, now, limits):
-            undecided[Flag.GHOST] = "not every broker has answered lately who is in it"
+            undecided[Flag.GHOST] = stored_reason(FlagReason.MEMBERS_NOT_REPORTED)
         elif quiet >= timedelta(seconds=limits.ghost_after_seconds):
-            reasons[Flag.GHOST] = f"no member, and nothing consumed for {quiet.days} days"
+            reasons[Flag.GHOST] = stored_reason(FlagReason.INACTIVE, days=quiet.days)
         elif watched < timedelta(seconds=limits.ghost_after_seconds):
-            undecided[Flag.GHOST] = f"watched for {watched.days} of {limits.ghost_after_seconds / 86400:g} days"
-    share = offline_share(group, now, limits)
+            needed = f"{limits.ghost_after_seconds / 86400:g}"
+            undecided[Flag.GHOST] = stored_reason(FlagReason.WATCHED_TOO_SHORT, days=watched.days, needed=needed)
+    share, days = offline_share(group, now, limits), f"{limits.habit_days:g}"
     if share is None:
-        undecided[Flag.HABITUAL] = f"membership was not watched for {limits.habit_days:g} days"
+        undecided[Flag.HABITUAL] = stored_reason(FlagReason.MEMBERS_NOT_WATCHED, days=days)
     elif share > limits.habit_offline_share:
-        reasons[Flag.HABITUAL] = f"without a member for {share:.0%} of the last {limits.habit_days:g} days"
+        reasons[Flag.HABITUAL] = stored_reason(FlagReason.OFFLINE_BY_HABIT, share=f"{share:.0%}", days=days)
 
 
 def _asked_lately(group: ConsumerGroup, now: datetime, limits: KindLimits) -> bool:
@@ -89,8 +91,8 @@ def _asked_lately(group: ConsumerGroup, now: datetime, limits: KindLimits) -> bo
 
 
 def outside_reason(group: ConsumerGroup) -> str | None:
-    """Why the offsets that brokers hold for the group are not its progress; None if they are."""
-    return group.outside_store and f"{group.outside_store} stores its offsets, not the brokers"
+    """Why the offsets that brokers hold for the group are not its progress, as it is stored; None if they are."""
+    return group.outside_store and stored_reason(FlagReason.OUTSIDE_STORE, store=group.outside_store)
 
 
 def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> dict[str, datetime]:

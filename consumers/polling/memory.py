@@ -11,6 +11,7 @@ from consumers.polling.brokers.remembered import MinOffsets
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.bodies.offsets import OffsetMemory
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Circuit:
             if self.is_open:
                 self._wait(self.patience.open_seconds, now)
         if outcome is not None:
-            self.reason = str(outcome) if self.asked_from is None else f"{outcome}; {self._pause()}"
+            self.reason = str(outcome) if self.asked_from is None else self._paused(outcome)
         return self.reason
 
     def _busy_pause(self, chance: float) -> float:
@@ -82,9 +83,11 @@ class Circuit:
     def _wait(self, seconds: float, now: datetime) -> None:
         self.asked_from = now + timedelta(seconds=seconds)
 
-    def _pause(self) -> str:
-        after = f"after {self.failures} failures in a row it is" if self.failures else "it is"
-        return f"{after} not asked until {self.asked_from:%H:%M:%S} UTC"
+    def _paused(self, outcome: RocketMQError) -> str:
+        values = {"error": str(outcome), "until": f"{self.asked_from:%H:%M:%S}"}
+        if not self.failures:
+            return stored_reason(PollProblem.NOT_ASKED_UNTIL, **values)
+        return stored_reason(PollProblem.NOT_ASKED_AFTER_FAILURES, **values, failures=self.failures)
 
 
 def is_busy(outcome: object) -> bool:

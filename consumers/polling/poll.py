@@ -33,6 +33,7 @@ from consumers.polling.samples.planner import SamplePlanner, ask_samples
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.names import is_system_group
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 from .brokers.broker_turn import collect_offsets, unreadable
 from .delays.look_up import CALLS_EACH, Head, HeadLimits, groups_with_unfinished_heads, look_up, unfinished_heads
@@ -229,7 +230,10 @@ class ClusterPoller:
 
 def unread_reason(offsets: OffsetsReading) -> str | None:
     """Why no list of members can be complete in this reading; None if every broker can be asked."""
-    return next((f"{broker.name}: {broker.error}" for broker in offsets.brokers if not broker.read), offsets.error)
+    unread = next((broker for broker in offsets.brokers if not broker.read), None)
+    if unread is None:
+        return offsets.error
+    return stored_reason(PollProblem.OF_BROKER, broker=unread.name, error=unread.error)
 
 
 def asked_brokers(offsets: OffsetsReading, proxies: Iterable[str]) -> list[AskedBroker]:

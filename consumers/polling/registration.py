@@ -23,6 +23,7 @@ from consumers.rocketmq.wire.connection import TlsOptions, client_context
 from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.stores.files.disk import begins_inside
 from consumers.stores.files.stored_file import NAMES, WrongFileGlob, may_name_one, parse_offset_files
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # Secrets as the database holds them: encrypted with a key derived from the site key and the secret's purpose.
 OF_CLUSTERS = "consumerscope: secret keys of clusters"
@@ -54,7 +55,7 @@ def _fernet(site_key: str, purpose: str) -> Fernet:
 
 # What a cluster requires of clients that connect: a signature, TLS, both or neither.
 class NoAccess(Exception):
-    """The cluster cannot be contacted; str() says why and what to do."""
+    """The cluster cannot be contacted; str() says why and what to do, as `stored_reason` gives it."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Access:
         try:
             return client_context(self.tls)
         except LocalProtocolError as error:
-            raise NoAccess(f"{error}: correct the file, or name another: manage.py cluster add.") from None
+            raise NoAccess(stored_reason(PollProblem.TLS_UNUSABLE, error=str(error))) from None
 
 
 def access_of(cluster: Cluster, site_key: str) -> Access:
@@ -87,17 +88,12 @@ def credentials_of(cluster: Cluster, site_key: str) -> Credentials | None:
     if not cluster.access_key:
         return None
     if not cluster.sealed_secret:
-        raise NoAccess(
-            f"{cluster.name} has the access key {cluster.access_key} and no secret key: "
-            f"manage.py cluster add {cluster.name} --secret-key-env VARIABLE."
-        )
+        values = {"cluster": cluster.name, "access_key": cluster.access_key}
+        raise NoAccess(stored_reason(PollProblem.NO_SECRET_KEY, **values))
     try:
         return Credentials(cluster.access_key, unseal(cluster.sealed_secret, site_key))
     except SecretNotReadable:
-        raise NoAccess(
-            f"The secret key of {cluster.name} was stored under another CONSUMERSCOPE_SECRET_KEY: "
-            f"give it again, manage.py cluster add {cluster.name} --secret-key-env VARIABLE, or set the old one."
-        ) from None
+        raise NoAccess(stored_reason(PollProblem.SECRET_SEALED_OTHERWISE, cluster=cluster.name)) from None
 
 
 def tls_of(cluster: Cluster) -> TlsOptions | None:
@@ -223,11 +219,13 @@ T = TypeVar("T")
 LONGEST_SECONDS = 600.0
 # A close waits this long for connections to end, and then abandons them.
 CLOSE_SECONDS = 5.0
-CLOSED = "its connections were closed, as the cluster was registered again or its worker ends"
+CLOSED = stored_reason(PollProblem.CONNECTIONS_CLOSED)
 
 
 class WireClosed(RocketMQError):
-    """The wire was closed or abandoned before the result was there. Another wire may be asked."""
+    """The wire was closed or abandoned before the result was there. Another wire may be asked. str() is a reason as
+    `stored_reason` gives it.
+    """
 
 
 class Wire:
@@ -306,7 +304,7 @@ class Wire:
             return asked.result(longest_seconds)
         except TimeoutError:
             if not asked.done():
-                self._leave(f"the work there gave no result within {longest_seconds:.3g} s")
+                self._leave(stored_reason(PollProblem.WORK_TOO_LONG, limit_seconds=longest_seconds))
             # The work has ended by now, or was cancelled: the result is available at once.
             return asked.result(0)
 

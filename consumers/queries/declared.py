@@ -1,4 +1,4 @@
-"""What a row says of its fields to whoever shows them: REST and its schema, CSV and pages derive from it.
+"""Metadata of row fields, from which REST, its schema, CSV and pages derive what they show.
 
 A field without it is public as its name and type say. Nothing here knows how an answer or a page is made.
 """

@@ -14,10 +14,12 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from consumers.queries.declared import answer, public, unknown_of
 from consumers.queries.texts import age, count, messages, place
 from consumers.rocketmq.allocation import QueueKey
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.findings import FindingCheck, FindingCode, FindingSeverity, FindingSubject
 from consumers.words.finding_spec import FindingSpec, LogText
 from consumers.words.findings import SPECS, TITLES, VALUES, WHY
 from consumers.words.offset_files import finding_words, problem_words
+from consumers.words.reasons import WORDED_ABOVE, stored_words
 
 # A finding may be about thousands of queues: the first places are stored, with the number of all.
 MOST_STORED = 20
@@ -185,6 +187,15 @@ def finding_sentence(
     return " ".join(parts)
 
 
+def _evidence_of_finding(values: Mapping[str, Any]) -> str:
+    """Of AlertEvidence.FINDING."""
+    names = {"group": values["group"], "broker": values["broker"]}
+    return finding_sentence(FindingCode(values["finding"]), values["params"], **names)
+
+
+WORDED_ABOVE[AlertEvidence.FINDING.value] = _evidence_of_finding
+
+
 def finding_remedy(code: FindingCode, params: Mapping[str, Any], *, group: str = "", broker: str = "") -> str:
     return str(SPECS[code].remedy) % _words(params, group, broker)
 
@@ -226,7 +237,7 @@ def _worded(name: str, value: Any) -> str:
         return _differing_values(value)
     if isinstance(value, list | tuple):
         return ids(map(str, value)) or str(VALUES["nobody"])
-    return str(VALUES.get(value, value))
+    return stored_words(str(VALUES.get(value, value)))
 
 
 # Members and queues in sentences, many of them as few words.

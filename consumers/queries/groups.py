@@ -1,4 +1,4 @@
-"""Groups by name, and what rows alone tell of groups whose evaluation is late."""
+"""Finds groups by name, and evaluates groups from rows alone while the pipeline is late."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

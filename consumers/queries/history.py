@@ -20,8 +20,7 @@ from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
 from consumers.pipeline.upkeep import DAY_SECONDS, STEPS
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS
-from consumers.words.reasons import coded_reason
-from consumers.words.states import reason_words
+from consumers.words.reasons import coded_reason, reason_words
 
 from .declared import answer, public
 from .windows import (

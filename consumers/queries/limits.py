@@ -1,6 +1,8 @@
 """How old a reading, an evaluation or any regular task may be before it says nothing about now."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -8,12 +10,13 @@ from itertools import pairwise
 
 from django.conf import settings
 from django.db.models import Count, OuterRef, Q, Subquery
-from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
 from consumers.polling.kind_limits import KindLimits
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import MASTER, UnknownReason
+from consumers.words.reasons import coded_reason, stored_words
 
 from .declared import answer, public
 
@@ -114,21 +117,14 @@ class BrokerAge:
     def unread_reason(self, now: datetime, limits: Limits) -> str | None:
         """Why nothing on this broker is known; None while its newest reading is good and young enough."""
         if self.failing_since is not None:
-            return gettext("%(name)s could not be read: %(error)s") % {
-                "name": self.name,
-                "error": self.error or gettext("no cause was recorded"),
-            }
+            error = self.error or coded_reason(ReasonCode.NO_CAUSE)
+            return coded_reason(ReasonCode.BROKER_FAILS, name=self.name, error=error)
         if self.last_read_at is None:
-            return gettext("%(name)s has not been scraped yet") % {"name": self.name}
+            return coded_reason(ReasonCode.BROKER_NOT_SCRAPED, name=self.name)
         if self.last_read_at < limits.read_since(now):
-            return gettext("%(name)s has not been read for more than %(late_seconds)s s") % {
-                "name": self.name,
-                "late_seconds": f"{limits.late_seconds:g}",
-            }
+            return coded_reason(ReasonCode.BROKER_OVERDUE, name=self.name, late_seconds=limits.late_seconds)
         if self.last_read_at - now > CLOCKS_DIFFER:
-            return gettext("%(name)s was read at a time in the future: a clock was set back since") % {
-                "name": self.name
-            }
+            return coded_reason(ReasonCode.BROKER_IN_FUTURE, name=self.name)
         return None
 
     def unread_code(self, now: datetime, limits: Limits) -> UnknownReason | None:
@@ -154,8 +150,31 @@ class ClusterAge:
     brokers: tuple[BrokerAge, ...]
 
 
+_OF_ANSWER: ContextVar[dict[int, ClusterAge] | None] = ContextVar("broker ages of the answer", default=None)
+
+
+@contextmanager
+def brokers_read_once() -> Iterator[None]:
+    """Within it, `broker_ages` asks the database once: all parts of an answer show the same brokers."""
+    token = _OF_ANSWER.set({})
+    try:
+        yield
+    finally:
+        _OF_ANSWER.reset(token)
+
+
 def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
-    """Every cluster with its brokers, by the cluster's id. Two queries."""
+    """Every cluster with its brokers, by the cluster's id. Two queries, once within `brokers_read_once`."""
+    known = _OF_ANSWER.get()
+    if known is None:
+        return _broker_ages(clusters)
+    if not known:
+        known.update(_broker_ages())
+    wanted = known if clusters is None else set(clusters)
+    return {pk: age for pk, age in known.items() if pk in wanted}
+
+
+def _broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at")
     rows = Cluster.objects.annotate(
         newest_reading_at=Subquery(newest.values("taken_at")[:1]),
@@ -172,14 +191,15 @@ def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     ages: dict[int, ClusterAge] = {}
     for row in rows:
         # Without a name server's answer a reading asks the brokers it knows; one that knows none has failed for all.
-        failure = row.newest_error if not row.newest_brokers else None
+        error = stored_words(row.newest_error)
+        failure = error if not row.newest_brokers else None
         parts = tuple(_age(broker, row.newest_reading_at, failure) for broker in brokers.get(row.pk, ()))
-        ages[row.pk] = ClusterAge(row.pk, row.name, row.newest_reading_at, row.newest_error, parts)
+        ages[row.pk] = ClusterAge(row.pk, row.name, row.newest_reading_at, error, parts)
     return ages
 
 
 def _age(broker: Broker, newest_reading_at: datetime | None, failure: str | None) -> BrokerAge:
-    failing_since, error = broker.failing_since, broker.error
+    failing_since, error = broker.failing_since, stored_words(broker.error)
     if failure is not None and failing_since is None:
         failing_since, error = newest_reading_at, failure
     return BrokerAge(

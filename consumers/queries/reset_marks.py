@@ -1,4 +1,4 @@
-"""Which of our resets moved an offset that was seen to jump, and resets as marks on a time axis."""
+"""Finds the reset that moved an offset that jumped, and lists resets as marks on a time axis."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, Reading, Reset, ResetOutcome, ResetQueue
 from consumers.queries.limits import limits
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import RuleCode
+from consumers.words.reasons import coded_reason
 
 # Whether a reset from here moved the offset that a judgement saw jump. Told at reading: no judgement knows resets.
 #
@@ -115,20 +116,17 @@ def _by_others(jumps: Collection[Jump], since: datetime, until: datetime) -> dic
     for jump in jumps:
         seen = stood_in.get((clusters.get(jump.group_id, 0), jump.broker), ())
         before = [(at, slave) for at, slave in seen if jump.since - LIKELY <= at <= jump.since]
-        found[jump] = {"cause": _failover(*before[0]) if before else gettext("not by Consumerscope")}
+        found[jump] = {"cause": _failover(*before[0]) if before else coded_reason(ReasonCode.NOT_BY_SITE)}
     return found
 
 
 def _failover(at: datetime, slave: str) -> str:
-    words = {"slave": slave, "at": f"{at:%Y-%m-%d %H:%M:%S} UTC"}
-    return gettext("perhaps the failover: slave %(slave)s stood in for its master at %(at)s") % words
+    return coded_reason(ReasonCode.MAYBE_FAILOVER, slave=slave, at=f"{at:%Y-%m-%d %H:%M:%S}")
 
 
 def _words(trace: Trace, is_sure: bool) -> str:
-    words = {"name": trace.by, "at": f"{trace.at:%Y-%m-%d %H:%M:%S} UTC", "reason": trace.reason}
-    if is_sure:
-        return gettext("reset by %(name)s at %(at)s (%(reason)s)") % words
-    return gettext("perhaps the reset by %(name)s at %(at)s (%(reason)s)") % words
+    code = ReasonCode.RESET_BY if is_sure else ReasonCode.MAYBE_RESET_BY
+    return coded_reason(code, name=trace.by, at=f"{trace.at:%Y-%m-%d %H:%M:%S}", reason=trace.reason)
 
 
 # Resets that were applied, as marks on a time axis.

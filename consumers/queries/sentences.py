@@ -7,8 +7,10 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.queries.queues.lost_offsets import utc
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import RuleCode, State
-from consumers.words.states import OF_EVIDENCE, STATES, reason_words, rule_words
+from consumers.words.reasons import WORDED_ABOVE, reason_words, stored_words
+from consumers.words.states import OF_EVIDENCE, STATES, rule_words
 
 from .texts import age, count, messages, rate
 
@@ -89,6 +91,23 @@ def queue_words(topic: str, broker: str, queue_id: int) -> str:
     return gettext("queue %(queue)s of %(topic)s on %(broker)s") % words
 
 
+def _evidence_of_state(values: Mapping[str, Any]) -> str:
+    """Of AlertEvidence.STATE."""
+    place = queue_words(*values["place"]) if values["place"] else None
+    parts = state_parts(State(values["state"]), values["rule"], values["detail"], place=place)
+    return sentence([*parts, *([gettext("as of %s UTC") % values["as_of"]] if values["as_of"] else [])])
+
+
+def _reason_of_state(values: Mapping[str, Any]) -> str:
+    """Of AlertEvidence.STATE_REASON."""
+    opening = rule_words(values["rule"]) if values["rule"] else str(STATES[State.UNKNOWN])
+    return sentence([opening, *evidence(values["detail"])])
+
+
+WORDED_ABOVE[AlertEvidence.STATE.value] = _evidence_of_state
+WORDED_ABOVE[AlertEvidence.STATE_REASON.value] = _reason_of_state
+
+
 def _place_in(detail: Mapping[str, Any]) -> str | None:
     topic, broker, queue_id = (detail.get(name) for name in ("topic", "broker", "queue_id"))
     return None if topic is None or broker is None or queue_id is None else queue_words(topic, broker, queue_id)
@@ -133,6 +152,8 @@ def _said(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
     if name == "lost_at":
         return utc(datetime.fromisoformat(value))
+    if name in ("owner_error", "cause"):
+        return stored_words(str(value))
     if name == "reason":
         return reason_words(str(value))
     if name in OF_EVIDENCE:

@@ -5,40 +5,12 @@ from datetime import UTC, datetime
 
 from django.utils.translation import gettext, ngettext
 
-from consumers.stores.exposure import Part, exact_parts, span_parts
-
-
-# Numbers as people read them: thousands apart, lengths of time in two units at most and capped at 30 days.
-def count(number: int) -> str:
-    return f"{number:,}"
-
-
-def messages(number: int) -> str:
-    return ngettext("%(count)s message", "%(count)s messages", number) % {"count": count(number)}
+from consumers.words.spans import age as age, chosen as chosen, count as count, messages as messages
 
 
 def rate(per_second: float) -> str:
     """Messages per second, with as many digits as matter."""
     return gettext("%(rate)s/s") % {"rate": f"{per_second:,.0f}" if abs(per_second) >= 10 else f"{per_second:.2g}"}
-
-
-def age(seconds: float) -> str:
-    """`41 min`, `3 min 12 s`, `2 d 4 h`; `> 30 d` for what is longer. All lengths of time on pages are worded here.
-
-    What somebody chose is worded by `chosen`: `> 30 d` would not say what was chosen.
-    """
-    is_capped, parts = span_parts(seconds)
-    return gettext("> %s") % _worded(parts) if is_capped else _worded(parts)
-
-
-def chosen(seconds: float) -> str:
-    """A length of time that somebody set, in full."""
-    return _worded(exact_parts(seconds))
-
-
-def _worded(parts: list[Part]) -> str:
-    units = {"s": gettext("%d s"), "min": gettext("%d min"), "h": gettext("%d h"), "d": gettext("%d d")}
-    return " ".join(units[unit] % number for number, unit in parts)
 
 
 def iso(at: datetime) -> str:

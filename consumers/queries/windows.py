@@ -19,7 +19,7 @@ from consumers.pipeline.kernel.group_windows import wide_windows
 from consumers.pipeline.upkeep import DAY_SECONDS, FINER, HOUR_SECONDS, STEPS, retentions
 from consumers.pipeline.volumes import FIELDS, joined_windows
 from consumers.queries.limits import limits
-from consumers.stores.exposure import exact_span
+from consumers.words.spans import chosen
 
 # The windows of a stretch of time.
 HOURS_IN_MINUTES = timedelta(hours=6)
@@ -119,7 +119,7 @@ def refuse_too_many(windows: WindowRange, queues: int) -> None:
             break
     if most // queues:
         fits.append(
-            gettext("use a range of at most %(span)s") % {"span": exact_span(most // queues * windows.step_seconds)}
+            gettext("use a range of at most %(span)s") % {"span": chosen(most // queues * windows.step_seconds)}
         )
     if most // windows.count and queues > 1:
         fits.append(gettext("name at most %(queues)s queues") % {"queues": f"{most // windows.count:,}"})

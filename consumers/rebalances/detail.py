@@ -7,16 +7,6 @@ from dataclasses import dataclass
 from django.db.models import F, Q
 
 from consumers.models import Assignment, Queue, Rebalance, RebalanceTopic
-from consumers.rebalances.events import (
-    STORED,
-    episode_sizes,
-    event_fields,
-    event_name,
-    event_reasons,
-    events_of,
-    filtered,
-    moment_of,
-)
 from consumers.rebalances.rows import (
     Cost,
     Evidence,
@@ -32,7 +22,20 @@ from consumers.rebalances.sentences import evidence_sentence, log_line
 from consumers.vocabulary.reasons import RebalanceReason, reason_codes
 from consumers.words.reasons import coded_reason
 
-from .events import SUMS, cost_of_topic, moves_of, name_resets
+from .events import (
+    STORED,
+    SUMS,
+    cost_of_topic,
+    episode_sizes,
+    event_fields,
+    event_name,
+    event_reasons,
+    events_of,
+    filtered,
+    moment_of,
+    moves_of,
+    name_resets,
+)
 
 # One rebalance with everything that its page shows.
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
-from django.utils.translation import gettext
 
 from consumers.models import Client, ConsumerGroup, PipelineRun, QueueSnapshot, Reading, Rebalance
 from consumers.queries.limits import limits
-from consumers.queries.texts import age, iso
+from consumers.queries.texts import iso
+from consumers.vocabulary.reasons import ReasonCode
+from consumers.words.reasons import coded_reason
 
 from .events import LONGEST, filtered
 from .rows import RebalanceFilters
@@ -194,13 +195,12 @@ def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) 
     lasted = row.last_change_at - since
     reason = ""
     if gap is not None and lasted < enough():
-        said = {"begin": iso(gap[0]), "end": iso(gap[1])}
-        reason = gettext("not read from %(begin)s to %(end)s: it may have come to rest meanwhile") % said
+        reason = coded_reason(ReasonCode.MEMBERS_UNREAD_SINCE, begin=iso(gap[0]), end=iso(gap[1]))
     elif seldom_asked(row):
-        asked = {"count": row.polls, "age": age((row.last_change_at - row.started_before).total_seconds())}
-        reason = gettext("its members were asked only %(count)d times within %(age)s of changes") % asked
+        changing_seconds = (row.last_change_at - row.started_before).total_seconds()
+        reason = coded_reason(ReasonCode.SELDOM_ASKED, count=row.polls, changing_seconds=changing_seconds)
     elif until > told_until(row):
-        reason = gettext("not every member has reported its queues since %s") % iso(row.last_change_at)
+        reason = coded_reason(ReasonCode.QUEUES_UNREPORTED_SINCE, since=iso(row.last_change_at))
     return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)
 
 

@@ -10,10 +10,9 @@ from django.conf import settings
 
 from consumers.models import ConsumerGroup
 from consumers.queries.declared import copied
-from consumers.rebalances.rows import words_of
 
 from .events import filtered, moment_text, sizes_of
-from .rows import RebalanceFilters
+from .rows import RebalanceFilters, words_of
 
 EPISODES_SHOWN, REBALANCES_LOOKED_AT = 200, 2000
 COLUMNS = ("group_id", "episode_since", "started_before", "last_change_at", "settled_at", "cause", "rollout")

@@ -3,16 +3,13 @@
 from typing import Any
 
 from django.http.response import HttpResponseBase
-from django.utils.translation import gettext
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.models import Cluster, ConsumerGroup
 from consumers.rebalances.detail import rebalance_rows
 from consumers.rebalances.rows import RebalanceFilters, RebalanceRow
-from consumers.rest.answers import ListedRows, group_missing, list_response
+from consumers.rest.answers import ListedRows, list_response, refuse_unknown
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
 from consumers.rest.schema.described import described, made_serializer
 from consumers.vocabulary.reasons import RebalanceCause
@@ -50,12 +47,7 @@ class RebalanceListView(APIView):
         """Rebalances of all groups, the newest first: one row for each topic of one."""
         values = RebalanceParameters.of(request)
         cluster, group = values.get("cluster"), values.get("group")
-        if cluster is not None and not Cluster.objects.filter(name=cluster).exists():
-            raise NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
-        if group is not None and not _exists(cluster, group):
-            if cluster is not None:
-                raise group_missing(cluster, group)
-            raise NotFound(gettext("There is no group %(group)s.") % {"group": repr(group)})
+        refuse_unknown(cluster, group)
         return _rows(request, values, cluster, group)
 
 
@@ -64,14 +56,8 @@ class GroupRebalanceListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Rebalances of one group, the newest first: one row for each topic of one."""
         values = OfGroupParameters.of(request)
-        if not _exists(cluster, group):
-            raise group_missing(cluster, group)
+        refuse_unknown(cluster, group)
         return _rows(request, values, cluster, group)
-
-
-def _exists(cluster: str | None, group: str) -> bool:
-    found = ConsumerGroup.objects.filter(name=group)
-    return (found if cluster is None else found.filter(cluster__name=cluster)).exists()
 
 
 def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: str | None) -> HttpResponseBase:

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext as _, gettext_noop, ngettext
 
 from consumers.rebalances.rows import LogLine
 from consumers.vocabulary.reasons import RebalanceCause

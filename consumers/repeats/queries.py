@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
-from consumers.models import ConsumerGroup, GroupKind, RepeatEvent
+from consumers.models import GroupKind, RepeatEvent
 from consumers.queries.declared import INSIDE, answer, public
 from consumers.vocabulary.repeats import Confidence, RepeatCause
 from consumers.words.repeats import evidence_words, repeat_action, repeat_prevention, repeat_unknown_words
@@ -185,11 +185,6 @@ def repeats_within_hour(now: datetime) -> dict[int, HourOfRepeats]:
         row["group"]: HourOfRepeats(row["sure"], row["low"] or 0, row["high"] if row["bounded"] == row["all"] else None)
         for row in rows.annotate(**sums)
     }
-
-
-def group_exists(cluster: str | None, group: str) -> bool:
-    found = ConsumerGroup.objects.filter(name=group)
-    return (found if cluster is None else found.filter(cluster__name=cluster)).exists()
 
 
 def event_name(row: RepeatEvent) -> str:

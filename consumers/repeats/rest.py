@@ -3,20 +3,16 @@
 from typing import Any
 
 from django.http.response import HttpResponseBase
-from django.utils.translation import gettext
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.models import Cluster
-from consumers.repeats.queries import filtered, group_exists, repeat_rows
-from consumers.rest.answers import ListedRows, group_missing, list_response
+from consumers.rest.answers import ListedRows, list_response, refuse_unknown
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
 from consumers.rest.schema.described import described, made_serializer
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence
 
-from .queries import RepeatFilters, RepeatRow
+from .queries import RepeatFilters, RepeatRow, filtered, repeat_rows
 
 
 class RepeatsOfGroupParameters(Paging, Ranged):
@@ -50,12 +46,7 @@ class RepeatListView(APIView):
         """Repeats of all groups, the newest first: one row for each event of a group and cause."""
         values = RepeatParameters.of(request)
         cluster, group = values.get("cluster"), values.get("group")
-        if cluster is not None and not Cluster.objects.filter(name=cluster).exists():
-            raise NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
-        if group is not None and not group_exists(cluster, group):
-            if cluster is not None:
-                raise group_missing(cluster, group)
-            raise NotFound(gettext("There is no group %(group)s.") % {"group": repr(group)})
+        refuse_unknown(cluster, group)
         return _rows(request, values, cluster, group)
 
 
@@ -64,8 +55,7 @@ class GroupRepeatListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Repeats of one group, the newest first: one row for each event of a cause."""
         values = RepeatsOfGroupParameters.of(request)
-        if not group_exists(cluster, group):
-            raise group_missing(cluster, group)
+        refuse_unknown(cluster, group)
         return _rows(request, values, cluster, group)
 
 

@@ -17,14 +17,23 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.queries.queues.lost_offsets import lost_snapshots
-from consumers.resets.request import request_plan, why_not_planned
 from consumers.resets.targets.past import touched
 from consumers.resets.targets.values import Asker, ResetRefused, ResetRequest
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ApplyReason, ResetAct
 
 from .overdue import end_unsent
-from .request import MAY_RESET, note_act, resumable, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
+from .request import (
+    MAY_RESET,
+    note_act,
+    request_plan,
+    resumable,
+    why_no_role,
+    why_not_applied,
+    why_not_cancelled,
+    why_not_planned,
+    why_not_resumed,
+)
 
 # Acknowledging lost offsets instead of resetting the group: its queues then count as never committed.
 

@@ -55,6 +55,17 @@ class NotNow(Refused):
     status_code: int = status.HTTP_503_SERVICE_UNAVAILABLE
 
 
+def refuse_unknown(cluster: str | None, group: str | None) -> None:
+    """Raises NotFound where a filter names a cluster, or a group of it or of any cluster, that does not exist."""
+    if cluster is not None and group is not None:
+        if not ConsumerGroup.objects.filter(cluster__name=cluster, name=group).exists():
+            raise group_missing(cluster, group)
+    elif cluster is not None and not Cluster.objects.filter(name=cluster).exists():
+        raise NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
+    elif group is not None and not ConsumerGroup.objects.filter(name=group).exists():
+        raise NotFound(gettext("There is no group %(group)s.") % {"group": repr(group)})
+
+
 def group_missing(cluster: str, group: str) -> NotFound:
     if not Cluster.objects.filter(name=cluster).exists():
         return NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})

@@ -1,4 +1,4 @@
-"""Volumes over stretches whose windows do not know them: the difference of the readings at both ends.
+"""Volumes of time ranges whose windows lack them: the difference of the readings at both ends.
 
 Two readings tell how far offsets moved between them, whatever was read in between. What came before the first reading
 of a range is the one part that no reading can tell: then a number is a lower bound, and says since when it counts.

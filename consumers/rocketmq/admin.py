@@ -23,7 +23,6 @@ from consumers.rocketmq.bodies.config_bodies import (
     TopicConfigs,
     TopicQueueStats,
     broker_config,
-    broker_runtime,
     delay_offsets,
     group_configs,
     message_request_modes,
@@ -287,10 +286,6 @@ class BrokerAdmin(QueueCalls):
     async def config(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, str]:
         answer = await self._call(RequestCode.GET_BROKER_CONFIG, {}, deadline_seconds)
         return await parsed(broker_config, answer.body, self.address)
-
-    async def runtime(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, str]:
-        answer = await self._call(RequestCode.GET_BROKER_RUNTIME_INFO, {}, deadline_seconds)
-        return await parsed(broker_runtime, answer.body, self.address)
 
     async def statistic(
         self, name: str, key: str, *, deadline_seconds: float = DEADLINE_SECONDS

@@ -1,4 +1,4 @@
-"""Moves committed offsets of one broker: the only calls of this room that do.
+"""Moves committed offsets of one broker: the only calls of this package that change a broker's offsets.
 
 They are apart from the calls that only look, so that whoever holds those can change nothing. Nothing here is repeated.
 What an answer says is what the broker did then; where the offset is afterwards, only reading it again tells.

@@ -1,63 +1,18 @@
-"""How much of a queue would be consumed again if its consumer died at this moment, or its broker, or both.
+"""How many messages of a queue would be redelivered if its consumer crashed now, or its broker, or both.
 
 From three places: the offset in the broker's memory, the one in its file, and what the owners said they hold. Numbers
 count offsets: where a filter drops messages between them, fewer are consumed again. An end that comes out the wrong
-way round is an anomaly with a name and no number.
+way round is an anomaly with a code and no number. Reasons and notes are stored reasons, or the words of a caller.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-# Lengths of time in two units at most, and never longer than 30 days: beyond that nobody acts by the number.
+from consumers.vocabulary.offset_files import ExposureReason
+from consumers.vocabulary.reasons import stored_reason
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
-CAP_DAYS = 30
-Part = tuple[int, str]  # 3, "min"
-
-
-def span_parts(seconds: float) -> tuple[bool, list[Part]]:
-    """Whether the length is above the cap, and its units: the second unit only where it still matters."""
-    if seconds > CAP_DAYS * DAY:
-        return True, [(CAP_DAYS, "d")]
-    return False, exact_parts(seconds)
-
-
-def exact_parts(seconds: float) -> list[Part]:
-    """Without the cap: of a length that somebody chose."""
-    whole = round(seconds)
-    if whole < MINUTE:
-        return [(whole, "s")]
-    if whole < 10 * MINUTE:
-        return _two(whole, MINUTE, "min", 1, "s")
-    if whole < HOUR:
-        return [(whole // MINUTE, "min")]
-    if whole < DAY:
-        return _two(whole, HOUR, "h", MINUTE, "min")
-    return _two(whole, DAY, "d", HOUR, "h")
-
-
-def span_words(seconds: float) -> str:
-    """`41 min`, `2 d 4 h`, `> 30 d`. Untranslated: for reasons, which are stored and compared."""
-    is_capped, parts = span_parts(seconds)
-    return ("> " if is_capped else "") + " ".join(f"{number} {unit}" for number, unit in parts)
-
-
-def exact_span(seconds: float) -> str:
-    """`92 d`: without the cap."""
-    return " ".join(f"{number} {unit}" for number, unit in exact_parts(seconds))
-
-
-def _two(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> list[Part]:
-    first, rest = divmod(seconds, large)
-    second = rest // small
-    return [(first, large_unit), *([(second, small_unit)] if second else [])]
-
-
-COMMITTED_PAST_CLIENT = "committed past the client"
-FILE_PAST_CLIENT = "file past the client"
-MORE_THAN_SPAN = "more messages held than offsets"
-NOT_SAMPLED = "not sampled"
+NOT_SAMPLED = stored_reason(ExposureReason.NOT_SAMPLED)
 
 
 @dataclass(frozen=True)
@@ -133,14 +88,14 @@ def exposure(
         return Exposure(unknown=dict.fromkeys(NUMBERS, unsaid[0] if unsaid else no_owner))
     span = _united([span for span in said if isinstance(span, _Span)])
     ends = {
-        "low": _distance(memory, span.least, span, COMMITTED_PAST_CLIENT),
-        "high": _distance(memory, span.end, span, COMMITTED_PAST_CLIENT),
+        "low": _distance(memory, span.least, span, ExposureReason.COMMITTED_PAST_CLIENT),
+        "high": _distance(memory, span.end, span, ExposureReason.COMMITTED_PAST_CLIENT),
         "finished_out_of_order": _out_of_order(span),
         # It commits again within an interval what it has in memory.
         "broker_dies": (0, None),
         # The file moves on between two looks at it, but never past the broker's memory: that gives the lower end.
-        "both_die_low": _distance(_greater(memory, file), span.least, span, COMMITTED_PAST_CLIENT),
-        "both_die_high": _distance(file, span.end, span, FILE_PAST_CLIENT),
+        "both_die_low": _distance(_greater(memory, file), span.least, span, ExposureReason.COMMITTED_PAST_CLIENT),
+        "both_die_high": _distance(file, span.end, span, ExposureReason.FILE_PAST_CLIENT),
     }
     return Exposure(
         **{name: number for name, (number, _) in ends.items()},
@@ -161,15 +116,15 @@ def _said(owner: Held, now: datetime, max_age: timedelta) -> _Span | str:
         return NOT_SAMPLED
     age = now - owner.said_at
     if age > max_age:
-        said, most = span_words(age.total_seconds()), span_words(max_age.total_seconds())
-        return f"{owner.client_id} last said what it holds {said} ago: older than {most} is too old"
+        spans = {"age_seconds": age.total_seconds(), "most_seconds": max_age.total_seconds()}
+        return stored_reason(ExposureReason.REPORT_TOO_OLD, client=owner.client_id, **spans)
     if owner.cached_min is not None and owner.cached_max is not None:
         end = owner.cached_max + 1
         return _Span(owner.cached_min, end, end - owner.cached_min - owner.cached_count, owner.said_at)
     if owner.cached_count:
-        return f"{owner.client_id} did not say which messages it holds"
+        return stored_reason(ExposureReason.HELD_UNSAID, client=owner.client_id)
     if owner.commit_offset is None:
-        return f"{owner.client_id} holds no message and has no offset in its memory"
+        return stored_reason(ExposureReason.HOLDS_NOTHING, client=owner.client_id)
     return _Span(owner.commit_offset, owner.commit_offset, 0, owner.said_at)
 
 
@@ -182,15 +137,15 @@ def _united(spans: Sequence[_Span]) -> _Span:
     )
 
 
-def _distance(start: Stored, end: int, span: _Span, anomaly: str) -> tuple[int | None, str | None]:
+def _distance(start: Stored, end: int, span: _Span, anomaly: ExposureReason) -> tuple[int | None, str | None]:
     if start.offset is None:
-        return None, start.reason or "the offset was not read"
+        return None, start.reason or stored_reason(ExposureReason.OFFSET_UNREAD)
     if end >= start.offset:
         return end - start.offset, None
     if start.at is not None and span.said_at < start.at:
-        earlier = span_words((start.at - span.said_at).total_seconds())
-        return None, f"the client spoke {earlier} before the offset was read, and has moved on since"
-    return None, f"anomaly: {anomaly}: {start.offset} is stored, the client is at {end}"
+        earlier = (start.at - span.said_at).total_seconds()
+        return None, stored_reason(ExposureReason.CLIENT_MOVED_ON, earlier_seconds=earlier)
+    return None, stored_reason(anomaly, stored=str(start.offset), client=str(end))
 
 
 def _greater(memory: Stored, file: Stored) -> Stored:
@@ -201,11 +156,11 @@ def _greater(memory: Stored, file: Stored) -> Stored:
 
 def _out_of_order(span: _Span) -> tuple[int | None, str | None]:
     if span.finished_out_of_order < 0:
-        return None, f"anomaly: {MORE_THAN_SPAN}"
+        return None, stored_reason(ExposureReason.MORE_HELD_THAN_OFFSETS)
     return span.finished_out_of_order, None
 
 
 def _notes(owners: Sequence[Held]) -> tuple[str, ...]:
     if len(owners) < 2:
         return ()
-    return (f"{len(owners)} clients hold this queue: the least and the greatest of what they say count",)
+    return (stored_reason(ExposureReason.SEVERAL_HOLDERS, clients=len(owners)),)

@@ -1,4 +1,4 @@
-"""Where a member of a group starts on a queue without a committed offset: the client's own rules, from what was read.
+"""Where a member starts on a queue without a committed offset, by the client's own rules.
 
 RocketMQ 5.4.0, RebalancePushImpl.computePullFromWhereWithException: a member asks its offset store first, and only
 where that has nothing does ConsumeFromWhere decide. A broker's store answers 0 for such a queue as long as the min
@@ -8,6 +8,9 @@ counts as an offset, whatever ConsumeFromWhere says. A start before the min offs
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from consumers.vocabulary.offset_files import StartReason, StartRule
+from consumers.vocabulary.reasons import stored_reason
 
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
 TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
@@ -26,7 +29,8 @@ DEFAULT_BEFORE_START = timedelta(minutes=30)
 MADE_BEFORE_START = timedelta(seconds=60)
 LENGTH = len("yyyyMMddHHmmss")
 QUARTER_HOUR = timedelta(minutes=15)
-LAST_END, RETRY_END = "last offset: the end of the queue", "timestamp: a retry topic from its end"
+LAST_END, RETRY_END = stored_reason(StartRule.LAST_END), stored_reason(StartRule.RETRY_END)
+IN_MEMORY, BY_SETTING = stored_reason(StartRule.IN_MEMORY), stored_reason(StartRule.BY_SETTING)
 # Rules whose offset grows with the queue.
 AT_END = frozenset({LAST_END, RETRY_END})
 ZONES = (timedelta(hours=-12), timedelta(hours=14))
@@ -46,7 +50,9 @@ class BrokerAnswer:
 
 @dataclass(frozen=True)
 class Start:
-    """The offset of the first message that a member would get, and the rule; `offset` None: `reason` says why."""
+    """The offset of the first message that a member would get, and the rule; `offset` None: `reason` says why. Both as
+    `stored_reason` gives them.
+    """
 
     offset: int | None
     rule: str
@@ -64,19 +70,23 @@ def would_start(
 ) -> Start:
     """`kind` is the topic's as the group sees it; `broker_answer` None: the broker was not asked."""
     if kind == "dlq":
-        return Start(None, "nobody starts here", "a group does not consume its own dead letters")
+        return Start(None, stored_reason(StartRule.NOBODY), stored_reason(StartReason.OWN_DEAD_LETTERS))
     if broker_answer is not None and broker_answer.offset is not None:
         return _found(broker_answer.offset)
     if broker_answer is None:
         if broker_offset == 0:
-            return Start(0, "the queue is empty, so that every start is 0")
+            return Start(0, stored_reason(StartRule.EMPTY_QUEUE))
         # Above 0 the answer could only be "not found"; else it decides.
         if min_offset is None or min_offset <= 0:
-            reason = "the broker was not asked whether the first message is still in its memory"
-            return Start(None, "0 while the first message is in the broker's memory", reason)
+            return Start(None, IN_MEMORY, stored_reason(StartReason.MEMORY_NOT_ASKED))
     return _by_consume_from_where(
         kind, consume_from_where, consume_timestamp, started_at, min_offset, broker_offset, broker_answer
     )
+
+
+def moved_to_min(rule: str) -> str:
+    """`rule` is as it is stored."""
+    return stored_reason(StartRule.MOVED_TO_MIN, rule=rule)
 
 
 def start_time(consume_timestamp: str | None, started_at: datetime | None) -> datetime | None:
@@ -101,8 +111,8 @@ def start_time(consume_timestamp: str | None, started_at: datetime | None) -> da
 
 def _found(offset: int) -> Start:
     if offset == 0:
-        return Start(0, "0 while the first message is in the broker's memory, whatever ConsumeFromWhere says")
-    return Start(offset, "an offset was committed meanwhile, and it always wins")
+        return Start(0, IN_MEMORY)
+    return Start(offset, stored_reason(StartRule.COMMITTED_MEANWHILE))
 
 
 def _by_consume_from_where(
@@ -116,42 +126,41 @@ def _by_consume_from_where(
 ) -> Start:
     is_retry = kind == "retry"
     if consume_from_where == FIRST:
-        return _at_least_min(0, min_offset, "first offset")
+        return _at_least_min(0, min_offset, StartRule.FIRST)
     if consume_from_where in LAST:
         if is_retry:
-            return _at_least_min(0, min_offset, "last offset: a retry topic from 0")
+            return _at_least_min(0, min_offset, StartRule.RETRY_BEGIN)
         return _at_end(broker_offset, LAST_END)
     if consume_from_where == TIMESTAMP:
         if is_retry:
             return _at_end(broker_offset, RETRY_END)
         return _at_time(consume_timestamp, started_at, answer)
     if consume_from_where is None:
-        return Start(None, "by ConsumeFromWhere", "no member was there to say its ConsumeFromWhere")
-    return Start(None, "by ConsumeFromWhere", f"no rule is known for ConsumeFromWhere {consume_from_where!r}")
+        return Start(None, BY_SETTING, stored_reason(StartReason.NO_MEMBER))
+    return Start(None, BY_SETTING, stored_reason(StartReason.UNKNOWN_SETTING, setting=repr(consume_from_where)))
 
 
-def _at_least_min(offset: int, min_offset: int | None, rule: str) -> Start:
+def _at_least_min(offset: int, min_offset: int | None, code: StartRule) -> Start:
+    rule = stored_reason(code)
     if min_offset is None:
-        return Start(None, f"{rule}, moved up to the min offset", "the min offset was not read")
-    if min_offset > offset:
-        return Start(min_offset, f"{rule}, moved up to the min offset")
-    return Start(offset, rule)
+        return Start(None, moved_to_min(rule), stored_reason(StartReason.MIN_UNREAD))
+    return Start(min_offset, moved_to_min(rule)) if min_offset > offset else Start(offset, rule)
 
 
 def _at_end(broker_offset: int | None, rule: str) -> Start:
-    return Start(broker_offset, rule, None if broker_offset is not None else "the broker offset was not read")
+    return Start(broker_offset, rule, None if broker_offset is not None else stored_reason(StartReason.END_UNREAD))
 
 
 def _at_time(consume_timestamp: str | None, started_at: datetime | None, answer: BrokerAnswer | None) -> Start:
     if consume_timestamp is None:
-        return Start(None, "timestamp", "no member has told its consumeTimestamp")
+        return Start(None, stored_reason(StartRule.TIMESTAMP), stored_reason(StartReason.NO_TIMESTAMP))
     moment = start_time(consume_timestamp, started_at)
     if moment is None:
-        reason = f"consumeTimestamp {consume_timestamp!r} is in the client's own time zone, which no answer tells"
-        return Start(None, "timestamp", reason)
-    rule = f"timestamp: the first message from {moment:%Y-%m-%d %H:%M:%S} UTC on"
+        reason = stored_reason(StartReason.ZONE_UNKNOWN, timestamp=repr(consume_timestamp))
+        return Start(None, stored_reason(StartRule.TIMESTAMP), reason)
+    rule = stored_reason(StartRule.FROM_TIME, at=f"{moment:%Y-%m-%d %H:%M:%S}")
     if answer is None or answer.offset_at_time is None:
-        return Start(None, rule, "the broker was not asked for the offset of that time")
+        return Start(None, rule, stored_reason(StartReason.TIME_NOT_ASKED))
     return Start(answer.offset_at_time, rule)
 
 

@@ -1,4 +1,7 @@
-"""What is wrong with an offset file or a row of it. The part of a code before its dot is its name for programs."""
+"""What is wrong with an offset file, where a member starts, and why a number of redeliveries is unknown.
+
+The part of a file's code before its dot is its name for programs.
+"""
 
 from enum import StrEnum
 
@@ -88,3 +91,57 @@ class JsonKind(StrEnum):
     FRACTION = "fraction"
     LIST = "list"
     OBJECT = "object"
+
+
+class StartRule(StrEnum):
+    """By what rule a member starts on a queue without a committed offset."""
+
+    NOBODY = "nobody_starts"
+    EMPTY_QUEUE = "queue_empty"
+    IN_MEMORY = "zero_in_memory"
+    COMMITTED_MEANWHILE = "committed_meanwhile"
+    FIRST = "first_offset"
+    LAST_END = "last_offset"
+    RETRY_BEGIN = "last_offset_retry"
+    RETRY_END = "timestamp_retry"
+    TIMESTAMP = "timestamp"
+    FROM_TIME = "timestamp_from"  # at
+    BY_SETTING = "consume_from_where"
+    AS_BROKER_ANSWERS = "as_broker_answers"
+    MOVED_TO_MIN = "moved_to_min"  # rule
+
+
+class StartReason(StrEnum):
+    """Why the offset at which a member starts is unknown."""
+
+    OWN_DEAD_LETTERS = "start_in_own_dead_letters"
+    MEMORY_NOT_ASKED = "start_memory_not_asked"
+    NO_MEMBER = "start_no_member"
+    UNKNOWN_SETTING = "start_setting_unknown"  # setting
+    MIN_UNREAD = "start_min_unread"
+    END_UNREAD = "start_end_unread"
+    NO_TIMESTAMP = "start_no_timestamp"
+    ZONE_UNKNOWN = "start_zone_unknown"  # timestamp
+    TIME_NOT_ASKED = "start_time_not_asked"
+
+
+class ExposureReason(StrEnum):
+    """Why it is unknown how many messages a crash redelivers; and a note on several owners."""
+
+    NOT_SAMPLED = "owner_not_sampled"
+    REPORT_TOO_OLD = "owner_report_too_old"  # client, age_seconds, most_seconds
+    HELD_UNSAID = "owner_held_unsaid"  # client
+    HOLDS_NOTHING = "owner_holds_nothing"  # client
+    OFFSET_UNREAD = "exposed_offset_unread"
+    CLIENT_MOVED_ON = "client_moved_on"  # earlier_seconds
+    COMMITTED_PAST_CLIENT = "committed_past_client"  # stored, client
+    FILE_PAST_CLIENT = "file_past_client"  # stored, client
+    MORE_HELD_THAN_OFFSETS = "more_held_than_offsets"
+    SEVERAL_HOLDERS = "several_holders"  # clients
+
+
+EXPOSURE_ANOMALIES = (
+    ExposureReason.COMMITTED_PAST_CLIENT,
+    ExposureReason.FILE_PAST_CLIENT,
+    ExposureReason.MORE_HELD_THAN_OFFSETS,
+)

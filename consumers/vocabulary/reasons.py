@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 
 class ReasonCode(StrEnum):
@@ -14,22 +14,80 @@ class ReasonCode(StrEnum):
     NO_MEMBER = "no_member"
     NO_OWNER = "no_owner"
     # Of a group.
+    MEMBERS_NOT_ASKED = "members_not_asked"
     NEVER_DRAINS = "never_drains"
+    NOT_READ_YET = "not_read_yet"
+    NOT_EVALUATED_YET = "not_evaluated_yet"
+    EVALUATION_LATE = "evaluation_late"
+    CLUSTER_NOT_POLLED = "cluster_not_polled"
+    LAG_IS_YOUNG = "lag_is_young"
+    LOST_IN_QUEUES = "lost_in_queues"  # why, lost_queues
+    BEHIND_SLAVES = "behind_slaves"  # why, slaves
+    MEMBERS_UNREAD_SINCE = "members_unread_since"  # begin, end
+    SELDOM_ASKED = "seldom_asked"  # count, changing_seconds
+    QUEUES_UNREPORTED_SINCE = "queues_unreported_since"  # since
+    RESET_BY = "reset_by"  # name, at, reason
+    MAYBE_RESET_BY = "maybe_reset_by"  # name, at, reason
+    MAYBE_FAILOVER = "maybe_failover"  # slave, at
+    NOT_BY_SITE = "not_by_site"
+    # Of a broker.
+    BROKER_FAILS = "broker_fails"  # name, error
+    NO_CAUSE = "no_cause"
+    BROKER_NOT_SCRAPED = "broker_not_scraped"  # name
+    BROKER_OVERDUE = "broker_overdue"  # name, late_seconds
+    BROKER_IN_FUTURE = "broker_in_future"  # name
+    BROKER_UNLISTED = "broker_unlisted"  # name
     NO_REBALANCE = "no_rebalance"
     # Of a cluster that nothing is written to.
     CLUSTER_READ_ONLY = "cluster_read_only"
     READ_ONLY_BY_OTHER = "read_only_by_other"
 
 
-class CodedReason(str):
-    """A reason in the language of the request. Compare its `code`, never its words."""
+class StoredWords(str):
+    """Words in the language of the request, with what they are made of."""
+
+    _stored: str
+
+    def __new__(cls, words: object, stored: str) -> Self:
+        said = super().__new__(cls, words)
+        said._stored = stored
+        return said
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return "".join(self), self._stored
+
+    @property
+    def stored(self) -> str:
+        """What the words are made of, as a row stores it."""
+        return self._stored
+
+    def __str__(self) -> str:
+        return self
+
+
+class CodedReason(StoredWords):
+    """A reason with its code. Compare its `code`, never its words."""
 
     code: str
+    values: Mapping[str, Any]
 
-    def __new__(cls, code: str, words: object) -> "CodedReason":
-        reason = super().__new__(cls, words)
-        reason.code = code
+    def __new__(cls, code: str, words: object, values: Mapping[str, Any] | None = None, stored: str = "") -> Self:
+        """`stored`: as it was read from a row; empty for a reason that is made now."""
+        reason = super().__new__(cls, words, stored)
+        reason.code, reason.values = code, values or {}
         return reason
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.code, "".join(self), self.values, self._stored
+
+    @property
+    def stored(self) -> str:
+        return self._stored or stored_reason(self.code, **self.values)
+
+
+def to_store(words: str) -> str:
+    """What is stored of `words`: their codes; the words themselves where they are a broker's or a person's."""
+    return words.stored if isinstance(words, StoredWords) else words
 
 
 def reason_code(reason: str | None) -> str | None:
@@ -42,9 +100,17 @@ def reason_codes(reasons: Mapping[str, Any]) -> dict[str, str]:
     return {name: reason.code for name, reason in reasons.items() if isinstance(reason, CodedReason)}
 
 
-def stored_reason(code: StrEnum, **values: Any) -> str:
+def stored_reason(code: str, **values: Any) -> str:
     """`values` may hold stored reasons in turn. The codes of all enums with words in the catalogue differ."""
-    return json.dumps({"code": code.value, **values})
+    return json.dumps({"code": str(code), **{name: _stored(value) for name, value in values.items()}})
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _stored(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_stored(one) for one in value]
+    return to_store(value) if isinstance(value, str) else value
 
 
 def stored_reasons(reasons: Sequence[str]) -> str:
@@ -61,6 +127,67 @@ def reasons_in(stored: str) -> list[Mapping[str, Any] | str]:
     if isinstance(found, list) and all(isinstance(one, str) for one in found):
         return [reason for one in found for reason in reasons_in(one)]
     return [found] if isinstance(found, dict) and "code" in found else [stored]
+
+
+class FlagReason(StrEnum):
+    """Why a group has a flag, or why that is not known."""
+
+    SYSTEM = "own_of_rocketmq"
+    PAUSED = "consume_disabled"
+    RETIRED_TOPICS = "topics_not_subscribed"  # topics
+    OUTSIDE_STORE = "stored_by_class"  # store
+    UNLISTED_MEMBERS = "no_member_listed"
+    BROADCASTING = "each_member_all_queues"
+    POP = "advances_when_popped"
+    TAG_FILTERED = "consumes_tags"  # tags
+    TAGS_OF_TOPIC = "tags_of_topic"  # tags, topic
+    INACTIVE = "inactive_for"  # days
+    OFFLINE_BY_HABIT = "without_member_for"  # share, days
+    # Not known.
+    CONFIGURATION_UNREAD = "configuration_unread"
+    CONSUME_TYPE_UNKNOWN = "consume_type_unreported"
+    MEMBERS_NOT_REPORTED = "members_not_reported"
+    WATCHED_TOO_SHORT = "watched_too_short"  # days, needed
+    MEMBERS_NOT_WATCHED = "members_not_watched"  # days
+
+
+class PollProblem(StrEnum):
+    """Why something was not read. What a broker, a client or the system answered is its `error`, in their words."""
+
+    # Of a cluster.
+    NO_BROKER_KNOWN = "no_broker_known"
+    TLS_UNUSABLE = "tls_unusable"  # error
+    NO_SECRET_KEY = "no_secret_key"  # cluster, access_key
+    SECRET_SEALED_OTHERWISE = "secret_sealed_otherwise"  # cluster
+    CONNECTIONS_CLOSED = "connections_closed"
+    WORK_TOO_LONG = "work_too_long"  # limit_seconds
+    # Of a broker.
+    NO_MASTER_LISTED = "no_master_listed"  # broker
+    NO_ROUTE = "no_route_to_broker"  # topic
+    OF_BROKER = "of_broker"  # broker, error
+    NOT_ASKED_UNTIL = "not_asked_until"  # error, until
+    NOT_ASKED_AFTER_FAILURES = "not_asked_after_failures"  # error, failures, until
+    # Of members.
+    NO_BROKER_ASKED = "no_broker_asked"
+    BEHIND_PROXY = "behind_proxy"
+    CLIENT_PAUSED = "client_paused"  # error, asked, until
+    # Of a message.
+    MESSAGE_EXPIRED = "message_expired"  # offset, oldest
+    MESSAGE_NOT_YET = "message_not_yet"  # offset
+    MESSAGE_SKIPPED = "message_skipped"  # offset, next
+    WITHOUT_TIME = "message_without_time"  # offset
+    # Of a delay level.
+    LEVEL_NOT_ASKED = "level_not_asked"
+    NO_NEXT_MESSAGE = "no_next_message"  # offset
+    NO_DUE_TIME = "no_due_time"  # offset, code
+    FROM_SLAVE = "delays_from_slave"
+    NO_SCHEDULE_TOPIC = "no_schedule_topic"
+    # Of a dead-letter queue.
+    DLQ_ONLY_WRITABLE = "dlq_only_writable"  # broker, topic
+    BROKER_ONLY_WRITABLE = "broker_only_writable"  # broker
+    KEY_NOT_ALLOWED = "key_not_allowed"  # error, topic
+    NOTHING_THERE = "nothing_there"  # offset
+    UNREADABLE_FOR_NOW = "unreadable_for_now"  # offset
 
 
 class RebalanceCause(StrEnum):

@@ -1,4 +1,4 @@
-"""What is wrong with an offset file, in words."""
+"""Words for offset files and what is wrong with them, for starts without an offset, and for redeliveries."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,9 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.vocabulary.offset_files import FileCode, JsonKind
+from consumers.vocabulary.offset_files import ExposureReason, FileCode, JsonKind, StartReason, StartRule
+
+from .spans import age
 
 KINDS: dict[str, str | Promise] = {
     JsonKind.NULL: _("nothing (null)"),
@@ -27,7 +29,7 @@ CODES: dict[str, str | Promise] = {
     ),
     FileCode.LEFT_BEHIND: _("Left by a client that is gone; last written at %(at)s."),
     FileCode.NOT_BROADCASTING: _("The members of %(group)s keep their offsets on the brokers: none reads this file."),
-    FileCode.FROM_BACKUP: _("These are the offsets of %(backup)s, written %(age)s ago: %(problem)s"),
+    FileCode.FROM_BACKUP: _("These are the offsets of %(backup)s, written %(age_seconds)s ago: %(problem)s"),
     FileCode.BESIDE_ROCKSDB: _(
         "The broker keeps its offsets in RocksDB (%(folder)s); this file is an export and becomes outdated."
     ),
@@ -199,6 +201,58 @@ def _words(code: str, params: Mapping[str, Any]) -> str:
     values = dict(params)
     if "held" in values:
         values["held"] = KINDS.get(values["held"], values["held"])
+    if "age_seconds" in values:
+        values["age_seconds"] = age(values["age_seconds"])
     if "problem" in values:
         values["problem"] = _problem(values["problem"])
     return str(CODES[code]) % values
+
+
+START_RULES: dict[str, str | Promise] = {
+    StartRule.NOBODY: _("nobody starts here"),
+    StartRule.EMPTY_QUEUE: _("the queue is empty: every start is 0"),
+    StartRule.IN_MEMORY: _("0 while the first message is in the broker's memory, whatever ConsumeFromWhere says"),
+    StartRule.COMMITTED_MEANWHILE: _("an offset was committed meanwhile: it takes precedence"),
+    StartRule.FIRST: _("first offset"),
+    StartRule.LAST_END: _("last offset: the end of the queue"),
+    StartRule.RETRY_BEGIN: _("last offset: a retry topic from 0"),
+    StartRule.RETRY_END: _("timestamp: a retry topic from its end"),
+    StartRule.TIMESTAMP: _("timestamp"),
+    StartRule.FROM_TIME: _("timestamp: the first message from %(at)s UTC on"),
+    StartRule.BY_SETTING: _("by ConsumeFromWhere"),
+    StartRule.AS_BROKER_ANSWERS: _("as the broker answers"),
+    StartRule.MOVED_TO_MIN: _("%(rule)s, moved up to the min offset"),
+}
+START_REASONS: dict[str, str | Promise] = {
+    StartReason.OWN_DEAD_LETTERS: _("a group does not consume its own dead-letter messages"),
+    StartReason.MEMORY_NOT_ASKED: _("the broker was not asked whether the first message is still in its memory"),
+    StartReason.NO_MEMBER: _("no member was present to report its ConsumeFromWhere"),
+    StartReason.UNKNOWN_SETTING: _("no rule is known for ConsumeFromWhere %(setting)s"),
+    StartReason.MIN_UNREAD: _("the min offset was not read"),
+    StartReason.END_UNREAD: _("the broker offset was not read"),
+    StartReason.NO_TIMESTAMP: _("no member has reported its consumeTimestamp"),
+    StartReason.ZONE_UNKNOWN: _("consumeTimestamp %(timestamp)s is in the client's own time zone, which is unknown"),
+    StartReason.TIME_NOT_ASKED: _("the broker was not asked for the offset of that time"),
+}
+EXPOSURE_REASONS: dict[str, str | Promise] = {
+    ExposureReason.NOT_SAMPLED: _("not sampled"),
+    ExposureReason.REPORT_TOO_OLD: _(
+        "%(client)s last reported what it holds %(age_seconds)s ago: older than %(most_seconds)s is too old"
+    ),
+    ExposureReason.HELD_UNSAID: _("%(client)s did not report which messages it holds"),
+    ExposureReason.HOLDS_NOTHING: _("%(client)s holds no message and has no offset in its memory"),
+    ExposureReason.OFFSET_UNREAD: _("the offset was not read"),
+    ExposureReason.CLIENT_MOVED_ON: _(
+        "the client reported %(earlier_seconds)s before the offset was read, and has moved on since"
+    ),
+    ExposureReason.COMMITTED_PAST_CLIENT: _(
+        "anomaly: committed past the client: %(stored)s is stored, the client is at %(client)s"
+    ),
+    ExposureReason.FILE_PAST_CLIENT: _(
+        "anomaly: file past the client: %(stored)s is stored, the client is at %(client)s"
+    ),
+    ExposureReason.MORE_HELD_THAN_OFFSETS: _("anomaly: more messages held than offsets"),
+    ExposureReason.SEVERAL_HOLDERS: _(
+        "%(clients)s clients hold this queue: the least and the greatest of what they report count"
+    ),
+}

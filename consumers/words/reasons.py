@@ -1,23 +1,27 @@
 """Reasons in words: of what is stored as a code with its values, and of what is found while a request is answered."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, overload
 
-from django.utils.functional import Promise
+from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.reasons import (
     CodedReason,
+    FlagReason,
+    PollProblem,
     ReasonCode,
     RebalanceCause,
     RebalanceReason,
     ResendCause,
+    StoredWords,
     VolumeReason,
     reasons_in,
 )
 
-from . import messages, resets
-from .states import reason_words
+from . import alerts, messages, offset_files, resets
+from .spans import age, counted
+from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
     RebalanceCause.JOINED: _("joined"),
@@ -102,7 +106,28 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.NOT_POLLED: _("no poll in this window"),
     ReasonCode.NO_MEMBER: _("the group has no member"),
     ReasonCode.NO_OWNER: _("no member owns it"),
+    ReasonCode.MEMBERS_NOT_ASKED: _("the group's members have not been asked yet"),
     ReasonCode.NEVER_DRAINS: _("messages are produced at least as fast as they are consumed"),
+    ReasonCode.NOT_READ_YET: _("not read yet"),
+    ReasonCode.NOT_EVALUATED_YET: _("not evaluated yet"),
+    ReasonCode.EVALUATION_LATE: _("evaluation is late: the pipeline lags or does not run"),
+    ReasonCode.CLUSTER_NOT_POLLED: _("the cluster is not polled: the poll worker lags or does not run"),
+    ReasonCode.LAG_IS_YOUNG: _("the lag is newer than the last evaluation"),
+    ReasonCode.LOST_IN_QUEUES: _("%(why)s: %(lost_queues)s"),
+    ReasonCode.BEHIND_SLAVES: _("%(why)s: %(slaves)s"),
+    ReasonCode.MEMBERS_UNREAD_SINCE: _("not read from %(begin)s to %(end)s: it may have come to rest meanwhile"),
+    ReasonCode.SELDOM_ASKED: _("its members were asked only %(count)s times within %(changing_seconds)s of changes"),
+    ReasonCode.QUEUES_UNREPORTED_SINCE: _("not every member has reported its queues since %(since)s"),
+    ReasonCode.RESET_BY: _("reset by %(name)s at %(at)s UTC (%(reason)s)"),
+    ReasonCode.MAYBE_RESET_BY: _("perhaps the reset by %(name)s at %(at)s UTC (%(reason)s)"),
+    ReasonCode.MAYBE_FAILOVER: _("perhaps the failover: slave %(slave)s stood in for its master at %(at)s UTC"),
+    ReasonCode.NOT_BY_SITE: _("not by Consumerscope"),
+    ReasonCode.BROKER_FAILS: _("%(name)s could not be read: %(error)s"),
+    ReasonCode.NO_CAUSE: _("no cause was recorded"),
+    ReasonCode.BROKER_NOT_SCRAPED: _("%(name)s has not been scraped yet"),
+    ReasonCode.BROKER_OVERDUE: _("%(name)s has not been read for more than %(late_seconds)s"),
+    ReasonCode.BROKER_IN_FUTURE: _("%(name)s was read at a time in the future: a clock was set back since"),
+    ReasonCode.BROKER_UNLISTED: _("%(name)s is not listed in the cluster"),
     ReasonCode.NO_REBALANCE: _("no rebalance seen"),
     ReasonCode.CLUSTER_READ_ONLY: _(
         "The cluster %(cluster)s is marked read-only, so nothing is changed on its brokers. To "
@@ -114,13 +139,92 @@ OF_VALUES: dict[str, str | Promise] = {
         "CONSUMERSCOPE_READ_ONLY_CLUSTERS."
     ),
 }
-CATALOGUES = (OF_VALUES, REBALANCE_REASONS, RESEND_CAUSES, messages.UNKNOWN, *resets.ALL)
+OF_FLAGS: dict[str, str | Promise] = {
+    FlagReason.SYSTEM: _("a group of RocketMQ's own"),
+    FlagReason.PAUSED: _("consumeEnable is false: brokers refuse its pulls"),
+    FlagReason.RETIRED_TOPICS: _("no member subscribes to %(topics)s"),
+    FlagReason.OUTSIDE_STORE: _("%(store)s stores its offsets, not the brokers"),
+    FlagReason.UNLISTED_MEMBERS: _("active, but no broker lists a member: its members may be clients of a proxy"),
+    FlagReason.BROADCASTING: _("each member consumes every queue"),
+    FlagReason.POP: _("offsets advance when messages are popped, not when they are acknowledged"),
+    FlagReason.TAG_FILTERED: _("consumes only %(tags)s: what it skips is lag too"),
+    FlagReason.TAGS_OF_TOPIC: _("%(tags)s of %(topic)s"),
+    FlagReason.INACTIVE: _("no member, and nothing consumed for %(days)s days"),
+    FlagReason.OFFLINE_BY_HABIT: _("without a member for %(share)s of the last %(days)s days"),
+    FlagReason.CONFIGURATION_UNREAD: _("its configuration was not read"),
+    FlagReason.CONSUME_TYPE_UNKNOWN: _("no member has reported how it consumes"),
+    FlagReason.MEMBERS_NOT_REPORTED: _("not every broker has reported its members lately"),
+    FlagReason.WATCHED_TOO_SHORT: _("watched for %(days)s of %(needed)s days"),
+    FlagReason.MEMBERS_NOT_WATCHED: _("membership was not watched for %(days)s days"),
+}
+POLL_PROBLEMS: dict[str, str | Promise] = {
+    PollProblem.NO_BROKER_KNOWN: _("The name server lists no broker."),
+    PollProblem.TLS_UNUSABLE: _("%(error)s: correct the file, or name another: manage.py cluster add."),
+    PollProblem.NO_SECRET_KEY: _(
+        "%(cluster)s has the access key %(access_key)s and no secret key: "
+        "manage.py cluster add %(cluster)s --secret-key-env VARIABLE."
+    ),
+    PollProblem.SECRET_SEALED_OTHERWISE: _(
+        "The secret key of %(cluster)s was stored under another CONSUMERSCOPE_SECRET_KEY: "
+        "give it again, manage.py cluster add %(cluster)s --secret-key-env VARIABLE, or set the old one."
+    ),
+    PollProblem.CONNECTIONS_CLOSED: _(
+        "its connections were closed, because the cluster was registered again or its worker ends"
+    ),
+    PollProblem.WORK_TOO_LONG: _("the work there gave no result within %(limit_seconds)s"),
+    PollProblem.NO_MASTER_LISTED: _("The name server lists no master of %(broker)s."),
+    PollProblem.NO_ROUTE: _("The name server has no route of %(topic)s to it."),
+    PollProblem.OF_BROKER: _("%(broker)s: %(error)s"),
+    PollProblem.NOT_ASKED_UNTIL: _("%(error)s; it is not asked until %(until)s UTC"),
+    PollProblem.NOT_ASKED_AFTER_FAILURES: _(
+        "%(error)s; after %(failures)s failures in a row it is not asked until %(until)s UTC"
+    ),
+    PollProblem.NO_BROKER_ASKED: _("No broker could be asked."),
+    PollProblem.BEHIND_PROXY: _("proxies pass no question on to their clients"),
+    PollProblem.CLIENT_PAUSED: _("%(error)s; asked at %(asked)s and again from %(until)s UTC on"),
+    PollProblem.MESSAGE_EXPIRED: _("the message at %(offset)s has expired: the oldest is at %(oldest)s"),
+    PollProblem.MESSAGE_NOT_YET: _("the broker has no message at %(offset)s yet"),
+    PollProblem.MESSAGE_SKIPPED: _("the message at %(offset)s is gone: the broker continues at %(next)s"),
+    PollProblem.WITHOUT_TIME: _("the message at %(offset)s has a time that is in no calendar"),
+    PollProblem.LEVEL_NOT_ASKED: _("not asked in this scrape: too many levels have messages"),
+    PollProblem.NO_NEXT_MESSAGE: _("the broker has no message at %(offset)s, up to which it has delivered"),
+    PollProblem.NO_DUE_TIME: _("the broker has no due time at %(offset)s but %(code)s"),
+    PollProblem.FROM_SLAVE: _("read from a slave, which delivers no delayed messages"),
+    PollProblem.NO_SCHEDULE_TOPIC: _("the broker gave no offsets of SCHEDULE_TOPIC_XXXX"),
+    PollProblem.DLQ_ONLY_WRITABLE: _(
+        "%(broker)s: %(topic)s can be written only, as brokers before 4.9.2 created such topics: make it "
+        "readable with mqadmin updateTopicPerm -b %(broker)s -t '%(topic)s' -p 6."
+    ),
+    PollProblem.BROKER_ONLY_WRITABLE: _("%(broker)s: the broker lets nobody read: set its brokerPermission to 6."),
+    PollProblem.KEY_NOT_ALLOWED: _("%(error)s. Allow the access key of this cluster to read (Sub and Get) %(topic)s."),
+    PollProblem.NOTHING_THERE: _(
+        "the broker reports that its queue continues beyond %(offset)s, and returns no message there"
+    ),
+    PollProblem.UNREADABLE_FOR_NOW: _("the broker cannot read what is at %(offset)s at present"),
+}
+CATALOGUES = (
+    *(OF_VALUES, OF_FLAGS, POLL_PROBLEMS, REBALANCE_REASONS, RESEND_CAUSES, messages.UNKNOWN, *resets.ALL),
+    *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
+    *(alerts.EVIDENCE, alerts.SENTENCES),
+)
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
 
 
+# Codes whose values are worded by a room above: code to the words of its values.
+WORDED_ABOVE: dict[str, Callable[[Mapping[str, Any]], str]] = {}
+
+
 def coded_reason(code: str, **values: Any) -> CodedReason:
-    """Also of what is stored as a bare code."""
-    return CodedReason(code, _words({"code": code, **values}))
+    """Also of what is stored as a bare code. `values` may hold such reasons."""
+    return CodedReason(code, _words({"code": code, **values}), values)
+
+
+def _lazily(code: str) -> CodedReason:
+    return coded_reason(code)
+
+
+# A reason without values, in the language of whoever reads it: a constant of a module.
+lazy_reason = lazy(_lazily, CodedReason)
 
 
 @overload
@@ -133,21 +237,39 @@ def stored_words(stored: None) -> None: ...
 
 def stored_words(stored: str | None) -> str | None:
     """A CodedReason where something is stored as a code, the first of several. What is none is shown as it is."""
-    if stored is None:
-        return None
+    if stored is None or isinstance(stored, StoredWords):
+        return stored
     reasons = reasons_in(stored)
     words = " ".join(map(_words, reasons))
     codes = (reason["code"] for reason in reasons if not isinstance(reason, str))
-    return words if (code := next(codes, None)) is None else CodedReason(code, words)
+    return (
+        StoredWords(words, stored) if (code := next(codes, None)) is None else CodedReason(code, words, stored=stored)
+    )
 
 
 def _words(reason: Mapping[str, Any] | str) -> str:
     """A code that is not in the catalogue is shown as it is: another version of the product may have stored it."""
     if isinstance(reason, str):
-        return reason
+        return reason_words(reason)
+    if reason["code"] in WORDED_ABOVE:
+        return WORDED_ABOVE[reason["code"]](reason)
     if reason["code"] not in REASONS:
         return str(reason["code"])
     return str(REASONS[reason["code"]]) % {name: _shown(name, value) for name, value in reason.items()}
+
+
+def membership_reason(error: str | None) -> str:
+    """Why the members of a group are unknown. `error`: as the group stores it; None where no broker was asked yet."""
+    return stored_words(error) or coded_reason(ReasonCode.MEMBERS_NOT_ASKED)
+
+
+def reason_words(stored: str) -> StoredWords:
+    """What is no code is said as it is: another version of the product may have stored it."""
+    code, _colon, text = stored.partition(":")
+    if text and code in OF_BROKER:
+        broker, _colon, error = text.partition(": ")
+        return StoredWords(str(OF_BROKER[code]) % {"broker": broker, "error": stored_words(error)}, stored)
+    return StoredWords(UNKNOWN_REASONS.get(stored, stored), stored)
 
 
 def _shown(name: str, value: Any) -> str:
@@ -155,8 +277,14 @@ def _shown(name: str, value: Any) -> str:
         return str(_("not known"))
     if isinstance(value, bool):
         return str(_("yes")) if value else str(_("no"))
+    if name.endswith("_seconds"):
+        return age(value)
     if isinstance(value, int):
-        return f"{value:,}"
+        return counted(name, value)
+    if name == "parts":
+        return " · ".join(_shown("", one) for one in value)
+    if name == "volume_reason":
+        return volume_words(value)
     if isinstance(value, list):
         return ", ".join(_shown(name, one) for one in value)
     if name == "unknown_reason":

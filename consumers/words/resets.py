@@ -39,9 +39,7 @@ ROWS: dict[str, str | Promise] = {
     RowReason.NO_ERROR: _("no error"),
     RowReason.NOT_READ_BACK_YET: _("it was not read back yet"),
     RowReason.NOTHING_COMMITTED: _("nothing was ever committed there"),
-    RowReason.START_IS_MEMBERS: _(
-        "nothing was ever committed there: where its members would begin is theirs to choose"
-    ),
+    RowReason.START_IS_MEMBERS: _("nothing was ever committed there: its members choose where they start"),
     RowReason.AT_THE_END: _("nothing is stored there yet"),
     RowReason.TARGET_MESSAGE_GONE: _("the broker has no message there"),
     RowReason.TIME_NOT_IN_CALENDAR: _("the message there bears no time that a calendar has"),
@@ -84,16 +82,12 @@ PLANS: dict[str, str | Promise] = {
     ),
     PlanReason.TOPIC_ON_NO_BROKER: _("The topic %(topic)s is on no broker any more."),
     PlanReason.PLACES_UNREAD: _("Where the queues of %(topic)s are could not be read: %(error)s"),
-    PlanReason.NO_ROUTE: _(
-        "Name servers list no queue of %(topic)s on %(broker)s: it is down, or the topic was taken off it."
-    ),
+    PlanReason.NO_ROUTE: _("Name servers list no queue of %(topic)s on %(broker)s: it is down, or lost the topic."),
     PlanReason.NO_QUEUE_THERE: _("There is no queue of %(topic)s on %(broker)s."),
     PlanReason.NO_SUCH_QUEUE_ID: _("There is no queue %(queue_id)s of %(topic)s on %(broker)s: it has %(n)s to read."),
     PlanReason.BROKER_WITHOUT_TOPICS: _("There is no queue of the chosen topics on %(broker)s."),
     PlanReason.NO_QUEUE_TO_RESET: _("There is no queue to reset: choose the topics."),
-    PlanReason.TOO_MANY_QUEUES: _(
-        "%(n)s queues are more than one reset may move (%(most)s, RESET_QUEUES_MAX): choose topics or brokers."
-    ),
+    PlanReason.TOO_MANY_QUEUES: _("%(n)s queues exceed RESET_QUEUES_MAX (%(most)s): choose topics or brokers."),
     PlanReason.QUEUE_UNREADABLE: _("The queue cannot be read: %(error)s"),
     PlanReason.TIME_NOT_FOUND: _("The offset of that time could not be found: %(error)s"),
     PlanReason.ALL_AT_TARGET: _("Every chosen queue stands at its target already: nothing is to be moved."),
@@ -103,9 +97,7 @@ PLANS: dict[str, str | Promise] = {
     PlanReason.NOT_PLANNED_IN_TIME: _(
         "No worker took it up within a minute: see that a Celery worker for the queue general runs, and plan again."
     ),
-    PlanReason.NOTHING_TO_COUNT_FROM: _(
-        "Nothing was ever committed there, so that there is nothing to count from: choose another target."
-    ),
+    PlanReason.NOTHING_TO_COUNT_FROM: _("Nothing was ever committed there to count from: choose another target."),
     PlanReason.NO_MASTER: _("no master of it is known: it is down, or only its slave is up"),
     PlanReason.NO_MASTERS: _("no master of the cluster is known"),
     PlanReason.SETTING_NOT_BOOLEAN: _("its %(setting)s is neither true nor false: %(value)s"),
@@ -126,9 +118,7 @@ PLANS: dict[str, str | Promise] = {
     PlanReason.TOLD_TOGETHER: _(
         "Members are told all queues of the topic at this broker at once, and queue %(queue)s cannot be: %(why)s"
     ),
-    PlanReason.MODEL_UNKNOWN: _(
-        "The brokers do not tell whether its members share the queues or each read all: try again."
-    ),
+    PlanReason.MODEL_UNKNOWN: _("The brokers do not report its message model: try again."),
     PlanReason.BROADCASTING: _(
         "It is a broadcasting group: each member keeps offsets of its own in a file beside it, and no broker "
         "can move them. Stop the member and edit or delete its offsets.json."
@@ -137,9 +127,7 @@ PLANS: dict[str, str | Promise] = {
         "Its members keep their offsets in a store of their own (%(store)s), and start from there whatever the "
         "brokers hold: move them there."
     ),
-    PlanReason.MEMBERS_UNKNOWN: _(
-        "It is not known who is in the group (%(why)s), and how it can be reset depends on that: try again."
-    ),
+    PlanReason.MEMBERS_UNKNOWN: _("Its members are unknown (%(why)s), and the method depends on them: try again."),
     PlanReason.BROKER_SILENT: _("a broker did not answer"),
     PlanReason.BROKER_UNASKABLE: _("The broker %(broker)s cannot be asked: %(error)s"),
     PlanReason.WRITABLE_UNKNOWN: _("The broker %(broker)s does not say whether it may be written to: try again."),
@@ -149,7 +137,7 @@ PLANS: dict[str, str | Promise] = {
     ),
     PlanReason.SERVER_SIDE_UNKNOWN: _("The broker %(broker)s does not say whether it moves offsets itself: try again."),
     PlanReason.CONSUME_TYPE_UNKNOWN: _(
-        "The brokers do not tell how its members consume: try again, or stop the group first."
+        "The brokers do not report its consume type: try again, or stop the group first."
     ),
     PlanReason.MEMBERS_PULL: _(
         "Its members pull by themselves (%(type)s), so that each goes on from its own position and commits that over "
@@ -183,9 +171,7 @@ PLANS: dict[str, str | Promise] = {
     PlanReason.NO_OFFSET_THEN: _("It had no offset at %(at)s: %(why)s"),
     PlanReason.UNKNOWN_THEN: _("%(unknown_reason)s."),
     PlanReason.NOT_READ_THEN: _("it was not read."),
-    PlanReason.COMMIT_DENIED: _(
-        "nothing was committed any more; it had stood at %(offset)s until %(at)s: choose that moment."
-    ),
+    PlanReason.COMMIT_DENIED: _("the commit was gone; it was %(offset)s until %(at)s: choose that time."),
     PlanReason.REMADE: _(
         "Its broker offset went from %(before)s back to %(after)s by %(at)s, as where a topic is made anew: what "
         "its offsets named before is gone. Give the offset itself if you know better."
@@ -199,9 +185,7 @@ PLANS: dict[str, str | Promise] = {
         "another moment."
     ),
     PlanReason.QUEUE_NOT_SEEN_THEN: _("No reading from shortly before %(at)s saw an offset of the group there."),
-    PlanReason.HISTORY_UNREADABLE: _(
-        "The history could not be read (%(error)s): see that the lake is there and whole, and plan again."
-    ),
+    PlanReason.HISTORY_UNREADABLE: _("The history could not be read (%(error)s): check the lake, and plan again."),
     PlanReason.HISTORY_DAMAGED: _(
         "The history could not be read: %(n)s of its files of that time are damaged and were put aside "
         "(%(place)s). Choose another moment, or give the offsets yourself."
@@ -213,9 +197,7 @@ WARNINGS: dict[str, str | Promise] = {
         "Messages that are consumed once more: %(n)s, queues: %(queues)s. What the consumers do with them must "
         "bear to be done twice."
     ),
-    ResetWarning.REDELIVERED_FROM: _(
-        "The first message that comes again is from %(at)s UTC, as far as messages were read."
-    ),
+    ResetWarning.REDELIVERED_FROM: _("The first redelivered message is from %(at)s UTC, as far as messages were read."),
     ResetWarning.SKIPPED: _(
         "Messages that are skipped: %(n)s, queues: %(queues)s. They are lost to this group until it is set back."
     ),
@@ -234,10 +216,8 @@ WARNINGS: dict[str, str | Promise] = {
     ResetWarning.GROUP_STRANGE: _(
         "%(broker)s did not know the group when it was last read, and moves no offset of a group that it does not know."
     ),
-    ResetWarning.RETRIES_STAY: _(
-        "Messages that wait to be retried (%(topics)s) are not touched: they come as they would have."
-    ),
-    ResetWarning.RESENDS_RUN: _("Dead letters are being sent to this group again at the moment: they come on top."),
+    ResetWarning.RETRIES_STAY: _("Messages in retry (%(topics)s) are not touched: they are delivered as before."),
+    ResetWarning.RESENDS_RUN: _("Dead-letter messages are being resent to this group: they come on top."),
     ResetWarning.COMMITTED_AS_MEMBER: _(
         "The offsets are committed as a member would: no member may start before the reset is done, or it "
         "commits its own offsets over them."
@@ -263,12 +243,8 @@ WARNINGS: dict[str, str | Promise] = {
     ResetWarning.LANGUAGES_DECIDE: _(
         "Members written in %(languages)s decide themselves when they follow a moved offset: reading back tells."
     ),
-    ResetWarning.MAYBE_POPS: _(
-        "If the group pops, messages that are not acknowledged yet come again, wherever the offset is set."
-    ),
-    ResetWarning.POPS_AGAIN: _(
-        "Popped messages of %(topics)s that are not acknowledged yet come again, wherever the offset is set."
-    ),
+    ResetWarning.MAYBE_POPS: _("If the group pops, unacknowledged messages are redelivered whatever the target."),
+    ResetWarning.POPS_AGAIN: _("Unacknowledged popped messages of %(topics)s are redelivered whatever the target."),
     ResetWarning.MEMBERS_TOLD: _(
         "Members are told without an answer. Each stops consuming for about 10 seconds for every topic that is "
         "reset, with all its topics, drops what it has fetched and goes on from the offset that it was told."
@@ -278,12 +254,8 @@ WARNINGS: dict[str, str | Promise] = {
         "plan and reset are counted in."
     ),
     ResetWarning.WHOLE_TOPIC_MOVES: _("All queues of the topic at that broker are moved, forwards as well as back."),
-    ResetWarning.COPY_AT_PLAN: _(
-        "Where %(group)s stands is taken as it was at the time of the plan; it may go on meanwhile."
-    ),
-    ResetWarning.COPY_POPS: _(
-        "%(group)s pops: its offsets pass messages that it has not acknowledged; they are skipped."
-    ),
+    ResetWarning.COPY_AT_PLAN: _("The offsets of %(group)s are those of the plan; it may move on meanwhile."),
+    ResetWarning.COPY_POPS: _("%(group)s pops: messages that it has not acknowledged are skipped."),
     ResetWarning.LATE_READINGS: _(
         "%(n)s of the queues were not read right before %(at)s: their targets are where they stood up to "
         "%(age)s earlier (%(queue)s at %(oldest)s). What was consumed in between comes again."
@@ -320,9 +292,7 @@ APPLIED: dict[str, str | Promise] = {
     ApplyReason.CANCELLED_BY: _("Cancelled by %(user)s before a broker was told."),
     ApplyReason.SOME_NOT_CONFIRMED: _("some queues were not confirmed"),
     ApplyReason.NOT_CONFIRMED: _("%(others)s of %(all)s queues are not confirmed: %(counts)s."),
-    ApplyReason.IN_DOUBT: _(
-        "its worker stopped while the broker was being told: only reading back tells what became of it"
-    ),
+    ApplyReason.IN_DOUBT: _("its worker stopped during the call to the broker: the read-back shows the outcome"),
     ApplyReason.SEE_MOVED: _("it was not tried: see what moved"),
     ApplyReason.ANSWER_WITHOUT_QUEUE: _("the broker's answer does not name this queue"),
     ApplyReason.MAYBE_MOVED: _("it may have been moved: %(error)s"),
@@ -351,7 +321,7 @@ APPLIED: dict[str, str | Promise] = {
     ApplyReason.MASTER_CHANGED: _("The master of %(broker)s was %(then)s at the plan, and is %(now)s."),
     ApplyReason.PERMISSION_CHANGED: _("The permission of %(broker)s was %(then)s at the plan, and is %(now)s."),
     ApplyReason.SERVER_SIDE_CHANGED: _(
-        "Whether %(broker)s moves offsets itself was %(then)s at the plan, and is %(now)s."
+        "useServerSideResetOffset of %(broker)s was %(then)s at the plan, and is %(now)s."
     ),
     ApplyReason.BROKER_NOT_READ: _("%(broker)s could not be read: %(error)s."),
     ApplyReason.NOT_ASKED: _("it was not asked"),
@@ -375,53 +345,37 @@ EVIDENCE: dict[str, str | Promise] = {
     ReadBackEvidence.NO_MASTER_SEEN: _("no reading has seen a master of %(broker)s"),
     ReadBackEvidence.UNREADABLE_BACK: _("it could not be read back: %(why)s"),
     ReadBackEvidence.UNREADABLE_SINCE: _("Then it could not be read any more: %(error)s."),
-    ReadBackEvidence.READ_AGAIN: _(
-        "It could not be read for a while, and a broker that was started anew has forgotten the reset."
-    ),
+    ReadBackEvidence.READ_AGAIN: _("It was unreadable for a while, and a restarted broker has forgotten the reset."),
     ReadBackEvidence.PRESENT_UNKNOWN: _("Who is in the group is not known: %(error)s."),
     ReadBackEvidence.NO_MEMBERS_ASKED: _("nobody was asked"),
     ReadBackEvidence.COMMITS_TOO_SELDOM: _("Members commit only every %(seconds)s s, too seldom to tell."),
     ReadBackEvidence.MEMBERS_REPLACED: _(
         "Members left meanwhile, and who came after them may have begun there or where it stood before."
     ),
-    ReadBackEvidence.EITHER_WAY: _(
-        "It may be that it began at its target, or that another offset was committed over it."
-    ),
+    ReadBackEvidence.EITHER_WAY: _("Either it began at its target, or another offset was committed over it."),
     ReadBackEvidence.STOOD_AT_TARGET: _("It stood at its target already."),
-    ReadBackEvidence.CAME_TO_TARGET: _("It came to its target by itself, and nothing was written."),
+    ReadBackEvidence.CAME_TO_TARGET: _("It reached its target without a write."),
     ReadBackEvidence.STOOD_COMMIT_GONE: _("It stood at its target already; it has no commit any more."),
-    ReadBackEvidence.CAME_COMMIT_GONE: _(
-        "It came to its target by itself, and nothing was written; it has no commit any more."
-    ),
+    ReadBackEvidence.CAME_COMMIT_GONE: _("It reached its target without a write; it has no commit any more."),
     ReadBackEvidence.STOOD_WENT_BACK: _("It stood at its target already; it went back since."),
-    ReadBackEvidence.CAME_WENT_BACK: _("It came to its target by itself, and nothing was written; it went back since."),
+    ReadBackEvidence.CAME_WENT_BACK: _("It reached its target without a write; it went back since."),
     ReadBackEvidence.OFFSETS_DELETED: _(
-        "It has no commit any more: the group's offsets were deleted, or its broker lost them."
+        "Its commit is gone: the group's offsets were deleted, or its broker lost them."
     ),
     ReadBackEvidence.NO_COMMIT_AS_BEFORE: _("It has no commit, as before."),
     ReadBackEvidence.NOBODY_CONNECTED: _("Nobody is connected."),
     ReadBackEvidence.STANDS_AS_BEFORE: _("It stands where it was, and nobody is connected."),
-    ReadBackEvidence.BROKER_FORGOT: _(
-        "Its broker was away, and came back without what it had not written to its disk yet."
-    ),
-    ReadBackEvidence.NO_MEMBER_COMMITTED: _(
-        "Nobody was met in the group meanwhile: something that is no member committed it."
-    ),
+    ReadBackEvidence.BROKER_FORGOT: _("Its broker was away, and came back without what was not on its disk yet."),
+    ReadBackEvidence.NO_MEMBER_COMMITTED: _("No member was seen meanwhile: something else committed it."),
     ReadBackEvidence.TOLD_MEMBER_STANDS: _("A member that was told to stands there."),
     ReadBackEvidence.STANDS_LONG_ENOUGH: _(
         "That is longer than a pull may wait and the commit after it takes. A member that holds as many messages as "
         "it may begins there once it pulls again."
     ),
-    ReadBackEvidence.PASSED_BETWEEN: _(
-        "Whoever began at %(target)s passes between it and %(before)s, and who did not does not."
-    ),
+    ReadBackEvidence.PASSED_BETWEEN: _("Only a member that began at %(target)s is seen between it and %(before)s."),
     ReadBackEvidence.TOLD_MEMBER_COMMITTED: _("A member that was told to had committed the target."),
-    ReadBackEvidence.BEGAN_STORED: _(
-        "Who is connected came after it was set, and began at the offset that was stored."
-    ),
-    ReadBackEvidence.COMMITS_MEAN_TOLD: _(
-        "Its broker takes a commit only once a member has been told to begin at the target."
-    ),
+    ReadBackEvidence.BEGAN_STORED: _("The members connected after it was set, and began at the stored offset."),
+    ReadBackEvidence.COMMITS_MEAN_TOLD: _("Its broker accepts a commit only after a member was told the target."),
     ReadBackEvidence.MEMBER_COMMITTED_OVER: _("%(member)s, connected since before, committed over it."),
     ReadBackEvidence.SOMEBODY_COMMITTED_OVER: _("Somebody committed over it."),
     ReadBackEvidence.TARGET_NOT_TAKEN: _("It goes on from where it was: the target was not taken."),

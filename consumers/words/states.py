@@ -135,15 +135,6 @@ OF_BROKER: dict[str, str | Promise] = {
 }
 
 
-def reason_words(stored: str) -> str:
-    """What is no code is said as it is: another version of the product may have stored it."""
-    code, _colon, text = stored.partition(":")
-    if text and code in OF_BROKER:
-        broker, _colon, error = text.partition(": ")
-        return str(OF_BROKER[code]) % {"broker": broker, "error": error}
-    return str(REASONS.get(stored, stored))
-
-
 # Kinds of groups.
 
 FLAGS: dict[str, str | Promise] = {

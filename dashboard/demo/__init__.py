@@ -1,4 +1,4 @@
-"""A real RocketMQ cluster on this machine, and the consumers of a shop that tell a story on it.
+"""The demo: a real RocketMQ cluster on this machine, with the producers and consumers of a shop.
 
 Nothing here is pretended: every offset, member and message comes from RocketMQ's own broker and client.
 """

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate, groupby, pairwise
 from typing import Any, NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
 from dashboard.wording.numbers import clock

@@ -1,4 +1,4 @@
-"""The ladder of delay levels, a row for each: what waits there of all groups, and what a sample holds of this one.
+"""The retry backlog by delay level: messages of all groups, and this group's share of a sample.
 
 Two panels with an axis each: the one counts messages, the other tells what was found among those looked into.
 """

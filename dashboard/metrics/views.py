@@ -1,4 +1,4 @@
-"""GET /metrics: what is known of every group, for Prometheus. Wants a session or a token, as REST does."""
+"""GET /metrics for Prometheus. Needs a session or a token, as REST does."""
 
 import zlib
 from collections.abc import Iterable, Iterator

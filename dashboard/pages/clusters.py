@@ -5,8 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy as _, ngettext
 
 from consumers.clock.status import change_words, clock_status, hold_words
 from consumers.clusters.history_use import HistoryUse, TableUse, history_use

@@ -1,4 +1,4 @@
-"""The Offsets tab of a group: its stores side by side, what a crash would repeat, where a member would start."""
+"""The Offsets tab of a group: its offset stores, what a crash would redeliver, and where a member would start."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,8 +31,10 @@ from consumers.queries.groups import find_group
 from consumers.resets.acts import acknowledge_loss, why_not_acknowledged
 from consumers.resets.request import MAY_RESET, why_no_role
 from consumers.resets.targets.values import ResetRefused
+from consumers.vocabulary.offset_files import EXPOSURE_ANOMALIES
+from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.states import RuleCode, UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words
 from dashboard.figures.offset_bars import stores_bar
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
 from dashboard.pages.common.list_pages import paged
@@ -100,8 +102,6 @@ def _plan(frame: Frame, cluster: str, group: str, rows: Sequence[QueueRow]) -> s
 
 
 # The lines of the Offsets tab: a queue's stores with their distances, and what a crash would repeat, in words.
-
-ANOMALY = "anomaly"
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def offset_line(row: OffsetRow) -> OffsetLine:
 def _findings(row: OffsetRow) -> list[str]:
     """What is wrong with offsets that are known; why one is not known stands in its own place."""
     said = [_said(store) for store in row.stores if store.finding and store.offset is not None]
-    anomalies = [reason for reason in row.exposure.unknown.values() if reason.startswith(ANOMALY)]
+    anomalies = [reason for reason in row.exposure.unknown.values() if reason_code(reason) in EXPOSURE_ANOMALIES]
     return list(dict.fromkeys([*said, *anomalies, *row.exposure.notes]))
 
 

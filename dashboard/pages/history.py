@@ -16,8 +16,7 @@ from consumers.overview.queries import CHANGES_SHOWN, changes
 from consumers.queries.reset_marks import reset_marks
 from consumers.rebalances.marks import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
-from consumers.repeats.queries import SHOWN as REPEATS_SHOWN
-from consumers.repeats.queries import RepeatFilters, repeat_marks
+from consumers.repeats.queries import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
 from dashboard.figures.layout import REBALANCE, REPEAT, RESET
 from dashboard.pages.alerts.preview_pictures import SIGNS, incident_words
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, refreshing, tabs

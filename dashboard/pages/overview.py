@@ -5,8 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.alerts.queries.incidents import IncidentFilters, incident_list
 from consumers.clock.status import change_words, clock_status
@@ -19,8 +18,7 @@ from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.rebalances.events import rebalance_count
-from consumers.rebalances.marks import Mark as RebalanceMark
-from consumers.rebalances.marks import rebalance_marks
+from consumers.rebalances.marks import Mark as RebalanceMark, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
 from dashboard.figures.layout import beginning

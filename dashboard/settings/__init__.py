@@ -7,6 +7,5 @@ from .site import *
 from .stores import *
 from .security import *
 from .work import *
-from .messages import *
 from .judging import *
 from .alerts import *

@@ -45,6 +45,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "consumers.rest.answers.ConditionalAnswers",
+    "dashboard.middleware.BrokersReadOnce",
 ]
 TEMPLATES = [
     {

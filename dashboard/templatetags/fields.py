@@ -6,8 +6,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.vocabulary.states import NO_LAG_REASONS, Flag

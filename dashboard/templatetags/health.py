@@ -1,4 +1,4 @@
-"""The health of a group on pages: its level by word, shape and colour, and each reason with the page of it."""
+"""The health of a group on pages, with the page of each reason; and the severity of findings."""
 
 from typing import Any
 
@@ -10,6 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from consumers.groups.health import OF_STATE, HealthCode, HealthReason
 from consumers.models import HealthLevel
+from consumers.vocabulary.findings import FindingSeverity
+from consumers.words.findings import SEVERITIES
 
 from .kinds import like_state, state
 
@@ -85,3 +87,17 @@ def health_texts(row: Any) -> str:
 
 def _beside_state(row: Any) -> list[HealthReason]:
     return [one for one in row.health_reasons if one.code != HealthCode.STATE]
+
+
+# The same of the severities of findings.
+SEVERITY_LIKE = {
+    FindingSeverity.CRITICAL: "STOP",
+    FindingSeverity.WARNING: "WARN",
+    FindingSeverity.UNKNOWN: "UNKNOWN",
+    FindingSeverity.INFO: "UNKNOWN",
+}
+
+
+@register.simple_tag
+def severity(word: FindingSeverity) -> SafeString:
+    return like_state(SEVERITY_LIKE[word], SEVERITIES[word])

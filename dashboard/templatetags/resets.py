@@ -6,8 +6,7 @@ from django import template
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.models import ResetOutcome, ResetStatus
 from consumers.resets.rows import ResetQueueRow, ResetRow, ResetTotals

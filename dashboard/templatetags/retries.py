@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 from consumers.models import State
 from consumers.retries.checks.condition_rows import Condition
 from consumers.retries.levels.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
-from consumers.retries.unfinished.blocked_rows import BlockedKind
+from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind
 from consumers.retries.volumes import VolumeTotals
 from dashboard.pages.retries import DelayLine, DelayTable, LevelCell, LevelHead
 from dashboard.wording.numbers import ago, count, duration, share, size
-from dashboard.wording.resets import BLOCKED, CONDITIONS
+from dashboard.wording.resets import CONDITIONS
 
 from .fields import known_part, moment, unknown
 from .kinds import like_state
@@ -33,7 +33,7 @@ def claim(condition: Condition) -> SafeString:
 
 @register.simple_tag
 def blocked_kind(kind: BlockedKind) -> SafeString:
-    return like_state(State.STALL, str(BLOCKED[kind]))
+    return like_state(State.STALL, str(BLOCKED_KINDS[kind].label))
 
 
 @register.simple_tag(takes_context=True)

@@ -3,8 +3,7 @@
 from itertools import chain
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy, gettext_lazy as _
 
 from consumers.groups.rows import ListKind
 from consumers.models import (

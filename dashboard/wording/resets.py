@@ -4,11 +4,9 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
-from consumers.retries.unfinished.blocked_rows import BlockedKind
 
 from .numbers import absolute, chosen, count
 
@@ -98,12 +96,4 @@ CONDITIONS: dict[str, str | Promise] = {
     "a message fails alone": gettext_lazy("messages fail individually"),
     "retries do not hold a queue up": gettext_lazy("retries do not block a queue"),
     "offsets wait for the outcome": gettext_lazy("offsets wait for the result"),
-}
-BLOCKED: dict[BlockedKind, str | Promise] = {
-    BlockedKind.ORDERLY_SUSPEND: gettext_lazy("orderly suspend"),
-    BlockedKind.LOCAL_RETRY: gettext_lazy("local retry"),
-    BlockedKind.TIMEOUT_NEAR: gettext_lazy("timeout near"),
-    BlockedKind.SLOW_MESSAGE: gettext_lazy("slow message"),
-    BlockedKind.NOT_COMMITTED: gettext_lazy("not committed"),
-    BlockedKind.UNKNOWN: gettext_lazy("cause unknown"),
 }

@@ -18,7 +18,7 @@ from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus,
 from consumers.resets.tasks import reset_apply
 from consumers.words.reasons import stored_words
 from dashboard.celery import app
-from dashboard.launch import programs
+from dashboard.launch import launcher
 from tests.access.rules import PAGE
 from tests.dead_letter_rows import a_resend
 from tests.resend_world import a_resendable_group
@@ -70,7 +70,7 @@ def test_nobody_who_asks_names_another_queue() -> None:
 
 def test_every_queue_has_one_worker_of_the_launcher_and_of_compose() -> None:
     environ: dict[str, str] = {}
-    workers = (programs.poll_worker, programs.general_worker, programs.alerts_worker, programs.spark_worker)
+    workers = (launcher.poll_worker, launcher.general_worker, launcher.alerts_worker, launcher.spark_worker)
     launched = [one(environ).command[one(environ).command.index("-Q") + 1] for one in workers]
     composed = re.findall(r'"-Q", "([^"]+)"', (ROOT / "docker-compose.yml").read_text())
     assert (set(rows().values()), sorted(launched), sorted(composed)) == (QUEUES, sorted(QUEUES), sorted(QUEUES))

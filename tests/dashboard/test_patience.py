@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dashboard.demo.children import free_ports
 from dashboard.patience import LONGEST_BODY, LONGEST_HEAD, is_whole

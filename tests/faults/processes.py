@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 
 from dashboard.demo.children import kill_child, start_child
-from dashboard.launch import programs
+from dashboard.launch import launcher
 from tests.faults.fault import Fault, Told, broker_unread, cluster_late, launch, silent, unready
 from tests.faults.launched import POLL_SECONDS
 from tests.faults.stage import Stage
@@ -80,7 +80,7 @@ def _twice(queue: str, pool: tuple[str, ...], wrong: Callable[[Stage], list[str]
 
     @contextmanager
     def made(stage: Stage) -> Iterator[None]:
-        program = programs.worker_program(queue, pool, stage.site.environ)
+        program = launcher.worker_program(queue, pool, stage.site.environ)
         command = [word.replace(f"{queue}@", f"second-{queue}@") for word in program.command]
         log = stage.site.home / "logs" / f"second-{queue}.log"
         began = time.time()

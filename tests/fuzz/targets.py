@@ -173,7 +173,6 @@ QUEUE = b'{"brokerName":"broker-a","queueId":%d,"topic":"orders"}:%d'
 RESET = b'{"offsetTable":{' + QUEUE % (0, 7) + b"," + QUEUE % (1, 8) + b"}}"
 MODES = b'{"messageRequestModeMap":{"orders":{"billing":{"mode":"POP","popShareQueueNum":-1}}}}'
 CONFIG = b"brokerName=broker-a\nmessageDelayLevel=1s 5s 10s\nbrokerPermission=6\n"
-RUNTIME = b'{"table":{"brokerVersionDesc":"V5_4_0","dispatchBehindBytes":"0","bootTimestamp":"1700000000000"}}'
 STATISTIC = b'{"statsDay":{"avgpt":0,"sum":0,"tps":0},"statsMinute":{"avgpt":1,"sum":12,"tps":0.2}}'
 TIMER = b'{"dataVersion":{"counter":3,"timestamp":1},"timingCount":{"%RETRY%billing":{"count":4,"timeStamp":9}}}'
 
@@ -187,7 +186,6 @@ TARGETS = (
     Target("topics, 21", _bodies("topics_21"), config_bodies.topic_configs),
     Target("groups, 201", _bodies("groups_201"), config_bodies.group_configs),
     Target("broker config, 26", [CONFIG], config_bodies.broker_config),
-    Target("broker runtime, 28", [RUNTIME], config_bodies.broker_runtime),
     Target("delay offsets, 45", _bodies("delay_offsets_45"), config_bodies.delay_offsets),
     Target("timer counts", [TIMER], config_bodies.timer_counts),
     Target("statistic, 315", [STATISTIC], config_bodies.minute_statistic),

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 
 from consumers.rocketmq.wire.codes import RemoteProtocolError
-from tests.fuzz.frames import SEED, attempt, hanging_is_noticed, search
-from tests.fuzz.frames import Found as FoundFrames
+from tests.fuzz.frames import SEED, Found as FoundFrames, attempt, hanging_is_noticed, search
 from tests.fuzz.growth import grows_too_fast, takes_too_much
 from tests.fuzz.mutations import damaged
 from tests.fuzz.targets import TARGETS, Target

@@ -19,6 +19,7 @@ from consumers.models import (
     IncidentEventKind,
     IncidentStatus,
 )
+from consumers.words.reasons import stored_words
 
 VERSION = 1
 Payload = dict[str, Any]
@@ -65,7 +66,7 @@ def _event(event: IncidentEvent) -> Payload:
         "sequence": event.sequence,
         "kind": event.kind,
         "at": event.at.isoformat(),
-        "sentence": event.sentence,
+        "sentence": stored_words(event.sentence),
         "incident": _incident(event.incident),
     }
 
@@ -91,9 +92,9 @@ def _incident(incident: Incident) -> Payload:
         "value": incident.value if is_known else None,
         "threshold": incident.threshold,
         "state": incident.state if is_known else None,
-        "evidence": incident.evidence,
+        "evidence": stored_words(incident.evidence),
         "unknown_since": _told(incident.unknown_since),
-        "unknown_reason": incident.unknown_reason,
+        "unknown_reason": stored_words(incident.unknown_reason),
         "groups_count": incident.groups_count,
         "groups": incident.group_names,
         "owner": incident.owner,

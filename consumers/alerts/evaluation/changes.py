@@ -5,8 +5,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from consumers.alerts.evaluation.machine import CourseTimes, Step, step
-from consumers.alerts.evaluation.rows import (
+from consumers.alerts.notes import Notes
+from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
+from consumers.vocabulary.alerts import IncidentSentence
+from consumers.vocabulary.reasons import stored_reason
+
+from .rows import (
     Explained,
+    Seen,
     begun,
     column_values,
     course_of,
@@ -15,20 +21,15 @@ from consumers.alerts.evaluation.rows import (
     note_seen,
     silence_of,
 )
-from consumers.alerts.notes import Notes
-from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
-from consumers.queries.texts import age
-
-from .rows import Seen
 
 # The parts of a rule that affect its incidents: severity, threshold and states.
 Counts = tuple[str, float | None, list[str] | None]
 
 
 def moment(at: datetime, now: datetime) -> str:
-    """The time, with its date where that is not today."""
+    """The time in UTC, with its date where that is not today."""
     at, now = at.astimezone(UTC), now.astimezone(UTC)
-    return f"{at:%H:%M} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
+    return f"{at:%H:%M}" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M}"
 
 
 def where(incident: Incident) -> str:
@@ -36,64 +37,66 @@ def where(incident: Incident) -> str:
         return "Consumerscope"
     names = [incident.cluster_name, incident.broker_name or incident.group_name]
     place = "/".join(name for name in names if name)
-    return f"{place} on {incident.topic_name}" if incident.topic_name else place
-
-
-def what(incident: Incident) -> str:
-    """`prod/billing: STALL`, or `prod/billing: Far behind` where a number is compared."""
-    return f"{where(incident)}: {incident.state or incident.rule_name}"
+    if not incident.topic_name:
+        return place
+    return stored_reason(IncidentSentence.GROUP_ON_TOPIC, place=place, topic=incident.topic_name)
 
 
 def sentence(kind: IncidentEventKind, incident: Incident, now: datetime) -> str:
-    """The event's sentence, from what the evaluation saw. `incident` is already updated."""
+    """The event's sentence, from what the evaluation saw, as it is stored. `incident` is already updated."""
+    named = {"where": where(incident), "rule": incident.rule_name, "what": incident.state or incident.rule_name}
     if kind == IncidentEventKind.FIRING:
-        words = f"{what(incident)} since {moment(incident.started_at, now)}: {incident.evidence}"
-        return words + _groups(incident)
+        named |= {"since": moment(incident.started_at, now), "evidence": incident.evidence}
+        if not incident.groups_count:
+            return stored_reason(IncidentSentence.FIRING, **named)
+        return stored_reason(IncidentSentence.FIRING_UNKNOWN_GROUPS, **named, unknown_groups=incident.groups_count)
     if kind == IncidentEventKind.UNKNOWN:
-        return f"{what(incident)} is not known any more, and stays open: {incident.unknown_reason}"
+        return stored_reason(IncidentSentence.UNKNOWN, **named, reason=incident.unknown_reason)
     if kind == IncidentEventKind.KNOWN:
-        return f"{where(incident)}: {incident.rule_name} is known again: {incident.evidence}"
+        return stored_reason(IncidentSentence.KNOWN, **named, evidence=incident.evidence)
     if kind == IncidentEventKind.RESOLVED:
-        return f"{where(incident)}: {_resolved(incident, now)}"
+        lasted = (now - incident.started_at).total_seconds()
+        return stored_reason(
+            ENDINGS[Ending(incident.ending or Ending.RECOVERED)],
+            **named,
+            lasted_seconds=lasted,
+            evidence=incident.evidence,
+        )
     raise ValueError(f"The evaluation sees no {kind}.")
 
 
+ENDINGS = {
+    Ending.GONE: IncidentSentence.GONE,
+    Ending.RULE: IncidentSentence.RULE_ENDED,
+    Ending.RECOVERED: IncidentSentence.RECOVERED,
+}
+CHANGES = (
+    IncidentSentence.SEVERITY_CHANGED,
+    IncidentSentence.THRESHOLD_CHANGED,
+    IncidentSentence.STATES_CHANGED,
+)
+
+
 def changed(incident: Incident, before: Counts, after: Counts) -> str:
-    names = ("severity", "threshold", "states")
-    words = [
-        f"{name} {_said(old)} → {_said(new)}" for name, old, new in zip(names, before, after, strict=True) if old != new
+    changes = [
+        stored_reason(code, before=_said(old), after=_said(new))
+        for code, old, new in zip(CHANGES, before, after, strict=True)
+        if old != new
     ]
-    return f"{where(incident)}: the rule was changed: {', '.join(words)}."
+    return stored_reason(IncidentSentence.RULE_CHANGED, where=where(incident), changes=changes)
 
 
 def silenced(incident: Incident, silence: Silence, now: datetime) -> str:
-    until = moment(silence.ends_at, now)
-    return f"{where(incident)}: nobody is told until {until}, as {silence.by_name} silenced it: {silence.reason}"
+    values = {"where": where(incident), "until": moment(silence.ends_at, now)}
+    return stored_reason(IncidentSentence.SILENCED, **values, by=silence.by_name, reason=silence.reason)
 
 
 def unsilenced(incident: Incident) -> str:
-    return f"{where(incident)}: the silence is over."
+    return stored_reason(IncidentSentence.UNSILENCED, where=where(incident))
 
 
-def _resolved(incident: Incident, now: datetime) -> str:
-    name, lasted = incident.rule_name, age((now - incident.started_at).total_seconds())
-    if incident.ending == Ending.GONE:
-        return f"{name} ends after {lasted}: there is no such thing any more, or no rule looks at it."
-    if incident.ending == Ending.RULE:
-        return f"{name} ends after {lasted}: the rule was removed, switched off, or does not select this any more."
-    return f"{name} is over after {lasted}: {incident.evidence}"
-
-
-def _said(value: str | float | list[str] | None) -> str:
-    if isinstance(value, list):
-        return " or ".join(value)
-    return f"{value:,.10g}" if isinstance(value, float | int) else value or "none"
-
-
-def _groups(incident: Incident) -> str:
-    if not incident.groups_count:
-        return ""
-    return f"; it leaves {incident.groups_count:,} group{'s' if incident.groups_count > 1 else ''} unknown"
+def _said(value: str | float | list[str] | None) -> str | list[str] | None:
+    return f"{value:,.10g}" if isinstance(value, float | int) else value
 
 
 Kind = IncidentEventKind

@@ -10,6 +10,7 @@ from consumers.alerts.measured import Column, Measured, Subject, Table, column_k
 from consumers.alerts.notes import NoteContent
 from consumers.alerts.rule_terms import RuleTerms, Selection, Terms, Value
 from consumers.models import AlertRule, Comparison, Ending, Incident, IncidentStatus, Silence, State, SubjectKind
+from consumers.vocabulary.reasons import to_store
 
 from .machine import Course, Observation, Step
 
@@ -188,11 +189,11 @@ def note_seen(incident: Incident, seen: Seen, explained: Explained, now: datetim
     if place is None:
         return
     if seen.observation is Observation.UNKNOWN:
-        incident.unknown_reason = place.reason
+        incident.unknown_reason = to_store(place.reason)
         return
     incident.unknown_reason = None
     _note_value(incident, place)
-    incident.evidence, incident.value_at = place.evidence, now
+    incident.evidence, incident.value_at = to_store(place.evidence), now
     if seen.observation is Observation.HOLDS and incident.subject_kind not in OF_GROUPS:
         groups = explained.get(incident.subject_key, ())
         incident.groups_count = len(groups)

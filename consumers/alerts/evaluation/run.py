@@ -13,7 +13,6 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from consumers.alerts.channels.payload import payload_of
 from consumers.alerts.channels.queue import Taking, next_number
-from consumers.alerts.evaluation.rows import silences_at
 from consumers.alerts.measured import Measured
 from consumers.alerts.measures.registry import measured
 from consumers.alerts.notes import Notes
@@ -33,7 +32,7 @@ from consumers.models import (
 from consumers.queries.limits import CLOCKS_DIFFER
 
 from .changes import Changes, Compared
-from .rows import WRITTEN, seen
+from .rows import WRITTEN, seen, silences_at
 
 # Which channels were notified that an incident fires, and which are still to be notified.
 

@@ -2,19 +2,30 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 
 from django.db.models import Min
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
-from consumers.alerts.measured import SITE, Age, Column, MeasureSpec, PastSource, Subject, Unit, age_column
+from consumers.alerts.measured import (
+    SITE,
+    Age,
+    Column,
+    MeasureSpec,
+    PastSource,
+    Subject,
+    Unit,
+    age_column,
+    evidence_parts,
+)
 from consumers.alerts.preview.judged import age_values, brokers_seen, clusters_seen, evaluations_seen, name_servers_seen
 from consumers.models import Cluster, Measure, Reading, SubjectKind
 from consumers.queries.limits import BrokerAge, ClusterAge
-from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words, broker_losses, last_read, seen_on
-from consumers.queries.sentences import sentence
-from consumers.queries.texts import age
+from consumers.queries.queues.lost_offsets import BrokerLoss, broker_losses
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.vocabulary.reasons import ReasonCode
+from consumers.words.reasons import coded_reason
 
 from .scan import Explainer, broker_subject, cluster_subject
 
@@ -55,9 +66,8 @@ def lost(scan: BrokerScan) -> Column:
     def evidence(place: int) -> str:
         loss = lost[place]
         if loss is None:
-            return gettext("no committed offset of the broker is lost")
-        slave = [] if loss.from_slave is None else [seen_on(loss.from_slave)]
-        return sentence([broker_loss_words(loss), *last_read(loss.lost_at), *slave])
+            return coded_reason(AlertEvidence.NO_LOSS)
+        return _loss_words(loss)
 
     def since(place: int) -> datetime | None:
         loss = lost[place]
@@ -74,6 +84,16 @@ def lost(scan: BrokerScan) -> Column:
     )
 
 
+def _loss_words(loss: BrokerLoss) -> str:
+    what = {"broker": loss.broker, "losing_groups": len(loss.groups), "lost_queues": loss.queues}
+    parts = [coded_reason(AlertEvidence.LOSS, **what)]
+    if loss.lost_at is not None:
+        parts.append(coded_reason(AlertEvidence.LAST_READ, at=f"{loss.lost_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"))
+    if loss.from_slave is not None:
+        parts.append(coded_reason(AlertEvidence.SLAVE_READ, slave=loss.from_slave))
+    return evidence_parts(parts)
+
+
 def _unread(explainer: Explainer, cluster: ClusterAge, broker: BrokerAge) -> Age:
     overlay = explainer.overlay
     reason = broker.unread_reason(overlay.now, overlay.limits)
@@ -83,14 +103,13 @@ def _unread(explainer: Explainer, cluster: ClusterAge, broker: BrokerAge) -> Age
     # A broker that was never scraped counts from its first failure.
     since = broker.last_read_at or broker.failing_since
     if since is None:
-        return Age(None, reason or gettext("%s has not been scraped yet") % broker.name)
-    seconds = age((overlay.now - since).total_seconds())
+        return Age(None, reason or coded_reason(ReasonCode.BROKER_NOT_SCRAPED, name=broker.name))
+    seconds = (overlay.now - since).total_seconds()
     if reason is None:
-        return Age.counted(since, overlay.now, gettext("scraped %s ago") % seconds, is_due=True)
-    words = {"reason": reason, "age": seconds}
-    if broker.last_read_at is None:
-        return Age.counted(since, overlay.now, gettext("%(reason)s; never scraped, tried for %(age)s") % words)
-    return Age.counted(since, overlay.now, gettext("%(reason)s; last scraped %(age)s ago") % words)
+        return Age.counted(since, overlay.now, coded_reason(AlertEvidence.SCRAPED, age_seconds=seconds), is_due=True)
+    never = broker.last_read_at is None
+    code = AlertEvidence.BROKER_NEVER_SCRAPED if never else AlertEvidence.BROKER_LAST_SCRAPED
+    return Age.counted(since, overlay.now, coded_reason(code, reason=reason, age_seconds=seconds))
 
 
 BROKER_MEASURES = (
@@ -165,28 +184,28 @@ def _last_listed(cluster: ClusterAge) -> datetime | None:
 def _reading(explainer: Explainer, cluster: ClusterAge, made: datetime | None) -> Age:
     if explainer.nothing_is_polled:
         # Reported once, for the site.
-        return Age(None, gettext("no cluster is being scraped"))
+        return Age(None, coded_reason(AlertEvidence.NOTHING_SCRAPED))
     since, now = cluster.newest_reading_at or made, explainer.overlay.now
     if since is None:
-        return Age(None, gettext("the cluster was just removed"))
-    seconds = age((now - since).total_seconds())
+        return Age(None, coded_reason(AlertEvidence.CLUSTER_REMOVED))
+    seconds = (now - since).total_seconds()
     if cluster.newest_reading_at is None:
-        return Age.counted(since, now, gettext("never scraped since the cluster was added %s ago") % seconds)
+        return Age.counted(since, now, coded_reason(AlertEvidence.NEVER_SCRAPED, age_seconds=seconds))
     is_due = not explainer.is_late(cluster)
-    return Age.counted(since, now, gettext("last scraped %s ago") % seconds, is_due=is_due)
+    return Age.counted(since, now, coded_reason(AlertEvidence.LAST_SCRAPED, age_seconds=seconds), is_due=is_due)
 
 
 def _name_server(explainer: Explainer, cluster: ClusterAge, made: datetime | None) -> Age:
     if explainer.is_late(cluster):
-        return Age(None, gettext("the cluster is not being scraped, so its name servers are not asked"))
+        return Age(None, coded_reason(AlertEvidence.NAME_SERVERS_NOT_ASKED))
     since, now = _last_listed(cluster) or made, explainer.overlay.now
     if since is None:
-        return Age(None, gettext("the cluster was just removed"))
-    seconds = age((now - since).total_seconds())
+        return Age(None, coded_reason(AlertEvidence.CLUSTER_REMOVED))
+    seconds = (now - since).total_seconds()
     if cluster.newest_error is None:
-        return Age.counted(since, now, gettext("name servers listed its brokers %s ago") % seconds, is_due=True)
-    words = {"error": cluster.newest_error, "age": seconds}
-    return Age.counted(since, now, gettext("%(error)s; name servers last listed its brokers %(age)s ago") % words)
+        return Age.counted(since, now, coded_reason(AlertEvidence.BROKERS_LISTED, age_seconds=seconds), is_due=True)
+    words = coded_reason(AlertEvidence.BROKERS_LAST_LISTED, error=cluster.newest_error, age_seconds=seconds)
+    return Age.counted(since, now, words)
 
 
 def _site_reading(explainer: Explainer, first: datetime | None) -> Age:
@@ -194,23 +213,23 @@ def _site_reading(explainer: Explainer, first: datetime | None) -> Age:
     times = [one.newest_reading_at for one in explainer.overlay.clusters.values() if one.newest_reading_at is not None]
     since, now = max(times, default=first), explainer.overlay.now
     if since is None:
-        return Age(0.0, gettext("there is no cluster to scrape"))
-    seconds = age((now - since).total_seconds())
+        return Age(0.0, coded_reason(AlertEvidence.NOTHING_TO_SCRAPE))
+    seconds = (now - since).total_seconds()
     if not times:
-        return Age.counted(since, now, gettext("never scraped since the first cluster was added %s ago") % seconds)
+        return Age.counted(since, now, coded_reason(AlertEvidence.SITE_NEVER_SCRAPED, age_seconds=seconds))
     is_due = not explainer.nothing_is_polled
-    return Age.counted(since, now, gettext("last scrape of any cluster %s ago") % seconds, is_due=is_due)
+    return Age.counted(since, now, coded_reason(AlertEvidence.SITE_SCRAPED, age_seconds=seconds), is_due=is_due)
 
 
 def _site_evaluation(explainer: Explainer, first: datetime | None) -> Age:
     since, now = explainer.judged_until or first, explainer.overlay.now
     if since is None:
-        return Age(0.0, gettext("there is no cluster to evaluate"))
-    seconds = age((now - since).total_seconds())
+        return Age(0.0, coded_reason(AlertEvidence.NOTHING_TO_EVALUATE))
+    seconds = (now - since).total_seconds()
     if explainer.judged_until is None:
-        return Age.counted(since, now, gettext("never evaluated since the first cluster was added %s ago") % seconds)
+        return Age.counted(since, now, coded_reason(AlertEvidence.SITE_NEVER_EVALUATED, age_seconds=seconds))
     is_due = not explainer.nothing_is_judged
-    return Age.counted(since, now, gettext("last evaluation %s ago") % seconds, is_due=is_due)
+    return Age.counted(since, now, coded_reason(AlertEvidence.SITE_EVALUATED, age_seconds=seconds), is_due=is_due)
 
 
 MEASURES = (

@@ -4,29 +4,28 @@ from collections.abc import Callable
 from datetime import datetime
 
 import numpy as np
-from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.windows import Formula, Stored, member_values, summed, windowed
-from consumers.groups.row import NOT_ASKED, YOUNG_LAG
+from consumers.groups.row import YOUNG_LAG
 from consumers.groups.shown import NOT_READ_YET, UnknownWord, queues_reason
 from consumers.models import Comparison, Measure, SubjectKind
 from consumers.pipeline.kernel.trend import drain_seconds
-from consumers.queries.texts import age, messages
-from consumers.words.reasons import volume_words
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.words.reasons import coded_reason, lazy_reason, membership_reason
 
 from .scan import GroupScan, parsed, suppressed_waiting, suppressed_without_members, why_outside
 from .topic_parts import TopicScan
 
 Reason = Callable[[int], str]
-NOT_REPORTED = "the judged range does not tell"
+NOT_REPORTED = lazy_reason(AlertEvidence.NOT_IN_RANGE)
 
 
 def lag(scan: GroupScan) -> Column:
     return number_column(
         [row.lag_messages for row in scan.rows],
         lambda place: lag_reason(scan, place),
-        lambda value: gettext("%s behind") % messages(round(value)),
+        lambda value: coded_reason(AlertEvidence.LAG, lag_messages=round(value)),
         suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
@@ -47,7 +46,7 @@ def time_lag(scan: GroupScan) -> Column:
     return number_column(
         [row.time_lag_seconds for row in scan.rows],
         lambda place: time_lag_reason(scan, place),
-        lambda value: gettext("its oldest message waits for %s") % age(value),
+        lambda value: coded_reason(AlertEvidence.OLDEST_WAITS, waited_seconds=value),
         suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
@@ -58,7 +57,7 @@ def time_lag_reason(scan: GroupScan, place: int) -> str:
     row = scan.rows[place]
     if row.lag_messages is None:
         return lag_reason(scan, place)
-    return str(YOUNG_LAG) if row.judged_since is not None else NOT_REPORTED
+    return str(YOUNG_LAG) if row.judged_since is not None else str(NOT_REPORTED)
 
 
 def judged_reason(scan: GroupScan, place: int) -> str | None:
@@ -71,7 +70,7 @@ def drain(scan: GroupScan) -> Column:
     return number_column(
         [0.0 if row.lag_messages == 0 else row.drain_seconds for row in scan.rows],
         lambda place: _drain_reason(scan, place),
-        lambda value: gettext("drains in %s") % age(value),
+        lambda value: coded_reason(AlertEvidence.DRAINS_IN, drain_seconds=value),
         suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
@@ -81,38 +80,42 @@ def _drain_reason(scan: GroupScan, place: int) -> str:
         return reason
     if scan.rows[place].lag_messages is None:
         return lag_reason(scan, place)
-    return "it consumes no faster than is produced, or its rates are not known"
+    return coded_reason(AlertEvidence.NOT_DRAINING)
 
 
 def expired(scan: GroupScan) -> Column:
     return number_column(
         [row.expired_messages for row in scan.rows],
         lambda place: _expired_reason(scan, place),
-        lambda value: gettext("%s expired unread") % messages(round(value)),
+        lambda value: coded_reason(AlertEvidence.EXPIRED, expired_messages=round(value)),
     )
 
 
 def _expired_reason(scan: GroupScan, place: int) -> str:
     if scan.rows[place].lag_messages is None:
         return lag_reason(scan, place)
-    return "the min offset of a queue with lag was not read"
+    return coded_reason(AlertEvidence.MIN_OFFSET_UNREAD)
 
 
 def retry_share(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
         unknown_reason = parsed(scan.rows[place].volumes_unknown).get("retry_share")
-        return judged_reason(scan, place) or (NOT_REPORTED if unknown_reason is None else volume_words(unknown_reason))
+        if reason := judged_reason(scan, place):
+            return reason
+        if unknown_reason is None:
+            return str(NOT_REPORTED)
+        return coded_reason(AlertEvidence.VOLUME, volume_reason=unknown_reason)
 
     return number_column(
         [row.retry_share for row in scan.rows],
         reason,
-        lambda value: gettext("%.3g redeliveries for each message consumed, over the last hour") % value,
+        lambda value: coded_reason(AlertEvidence.RETRY_SHARE, share=f"{value:.3g}"),
     )
 
 
 def members(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
-        return scan.unread_reason(place) or scan.rows[place].membership_error or str(NOT_ASKED)
+        return scan.unread_reason(place) or membership_reason(scan.rows[place].membership_error)
 
     def since(place: int) -> datetime | None:
         row = scan.rows[place]
@@ -122,7 +125,9 @@ def members(scan: GroupScan) -> Column:
         [row.members for row in scan.rows],
         reason,
         lambda value: (
-            ngettext("%d member", "%d members", round(value)) % round(value) if value else gettext("no member")
+            coded_reason(AlertEvidence.MEMBERS, present_members=round(value))
+            if value
+            else coded_reason(AlertEvidence.NO_MEMBER)
         ),
         since=since,
         suppressed=lambda place: suppressed_without_members(scan, place),
@@ -134,7 +139,7 @@ def lag_of_topic(of: TopicScan) -> Column:
     return number_column(
         [part.lag_messages for part in parts],
         lambda place: parts[place].lag_reason,
-        lambda value: gettext("%s behind") % messages(round(value)),
+        lambda value: coded_reason(AlertEvidence.LAG, lag_messages=round(value)),
         suppressed=lambda place: suppressed_waiting(scan, place),
     )
 
@@ -155,7 +160,7 @@ def time_lag_of_topic(of: TopicScan) -> Column:
     return number_column(
         [value(place) for place in range(len(parts))],
         reason,
-        lambda value: gettext("its oldest message waits for %s") % age(value),
+        lambda value: coded_reason(AlertEvidence.OLDEST_WAITS, waited_seconds=value),
         suppressed=lambda place: suppressed_waiting(scan, place),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 from django.db.models import Count, Max, Q
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
 from consumers.alerts.preview.windows import Formula, Stored, windowed
@@ -15,8 +15,9 @@ from consumers.groups.overlay import Overlay
 from consumers.groups.shown import UnknownWord
 from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind
 from consumers.pipeline.kernel.trend import expires_in
-from consumers.queries.texts import age
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import MASTER, RuleCode
+from consumers.words.reasons import coded_reason
 
 from .columns import lag_reason, time_lag_reason
 from .scan import GroupScan, suppressed_by_habit
@@ -46,15 +47,15 @@ def expiry(scan: GroupScan) -> Column:
             return lag_reason(scan, place)
         if row.lag_messages and row.time_lag_seconds is None:
             return time_lag_reason(scan, place)
-        return gettext("the message retention of a broker, or the time lag of a queue, is unknown")
+        return coded_reason(AlertEvidence.RETENTION_UNKNOWN)
 
     return number_column(
         values,
         reason,
         lambda value: (
-            gettext("the oldest unconsumed message may be deleted in %s") % age(value)
+            coded_reason(AlertEvidence.EXPIRES_IN, left_seconds=value)
             if value
-            else gettext("the oldest unconsumed message may be deleted already")
+            else coded_reason(AlertEvidence.EXPIRED_MAYBE)
         ),
         suppressed=lambda place: suppressed_by_habit(scan, place),
     )

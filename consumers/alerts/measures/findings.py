@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.utils.translation import gettext, gettext_lazy, ngettext
-
-from consumers.alerts.measured import Column, MeasureSpec, Unit
+from consumers.alerts.measured import Column, MeasureSpec, Unit, evidence_parts
 from consumers.findings.queries import OpenFinding, is_sought, sought_codes, unknown_codes
 from consumers.models import Measure, SubjectKind
-from consumers.queries.findings import finding_sentence
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.findings import FindingCode
+from consumers.words.reasons import coded_reason, lazy_reason
 
 from .clusters import BrokerScan, ClusterScan
 from .scan import GroupScan
 
 NAMED = 3
-NOT_CHECKED = gettext_lazy("not checked of late: the general worker lags or does not run")
+NOT_CHECKED = lazy_reason(AlertEvidence.NOT_CHECKED)
 
 Sought = tuple[str, ...]
 Findings = Sequence[OpenFinding]
@@ -73,16 +72,17 @@ def _doubt(findings: Findings, codes: frozenset[FindingCode]) -> str:
 
 def _evidence(findings: Findings) -> str:
     if not findings:
-        return gettext("no findings")
+        return coded_reason(AlertEvidence.NO_FINDINGS)
     said = [_said(one) for one in findings[:NAMED]]
     more = len(findings) - NAMED
     if more > 0:
-        said.append(ngettext("%(n)d more finding", "%(n)d more findings", more) % {"n": more})
-    return " · ".join(said)
+        said.append(coded_reason(AlertEvidence.MORE_FINDINGS, other_findings=more))
+    return evidence_parts(said)
 
 
 def _said(one: OpenFinding) -> str:
-    return finding_sentence(FindingCode(one.code), one.params, group=one.group_name, broker=one.broker)
+    values = {"finding": one.code, "params": one.params, "group": one.group_name, "broker": one.broker}
+    return coded_reason(AlertEvidence.FINDING, **values)
 
 
 MEASURES = (

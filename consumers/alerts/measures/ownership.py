@@ -6,18 +6,18 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
-from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
 from consumers.ownership.findings import ownership_check
 from consumers.ownership.group_shares import POP
-from consumers.ownership.reports import COLUMNS, EVERY_MEMBER, KnownQueue
+from consumers.ownership.reports import COLUMNS, KnownQueue
 from consumers.ownership.troubles.evidence import CALM, ROUTE
 from consumers.queries.texts import iso
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import BROADCASTING
+from consumers.words.reasons import coded_reason, membership_reason
 
 from .scan import GroupScan, GroupValues, silent_groups, why_nobody_holds
 
@@ -29,13 +29,17 @@ Suspects = Mapping[int, Collection[int]]  # queue ids by group id
 
 
 class OwnerCounts(NamedTuple):
-    """`topics`: {topic: how many of its queues}. `unsure`: a member that has not reported what it holds, or ""."""
+    """`topics`: {topic: how many of its queues}. `unsure`: a member that has not reported what it holds, or "";
+    ONE_OF_SHARED where two processes share an id.
+    """
 
     topics: Mapping[str, int]
     unsure: str
 
 
 NO_OWNER_COUNTS = OwnerCounts({}, "")
+# No client id: those have an "@".
+ONE_OF_SHARED = "shared"
 
 
 @dataclass
@@ -150,12 +154,11 @@ def doubly_owned(scan: GroupScan, topic: str | None = None) -> Column:
 
 
 def _said_unowned(value: float) -> str:
-    return ngettext("%d queue consumed by nobody", "%d queues consumed by nobody", round(value)) % round(value)
+    return coded_reason(AlertEvidence.UNOWNED, unowned_queues=round(value))
 
 
 def _said_doubly(value: float) -> str:
-    said = ngettext("%d queue consumed by two members", "%d queues consumed by two members", round(value))
-    return said % round(value)
+    return coded_reason(AlertEvidence.DOUBLY_OWNED, shared_queues=round(value))
 
 
 def _column(
@@ -177,10 +180,14 @@ def _column(
 
     def reason(place: int) -> str:
         who = found.get(scan.rows[place].id, NO_OWNER_COUNTS).unsure
-        return _why_not(scan, place) or gettext("%s has not reported which queues it owns") % who
+        if reason := _why_not(scan, place):
+            return reason
+        if who == ONE_OF_SHARED:
+            return coded_reason(AlertEvidence.OWNED_UNREPORTED_SHARED)
+        return coded_reason(AlertEvidence.OWNED_UNREPORTED, client=who)
 
     def suppressed(place: int) -> str | None:
-        return str(EVERY_MEMBER) if scan.rows[place].message_model == BROADCASTING else None
+        return coded_reason(AlertEvidence.EVERY_OWNER) if scan.rows[place].message_model == BROADCASTING else None
 
     return number_column([value(place) for place in range(len(scan.rows))], reason, words, suppressed=suppressed)
 
@@ -196,11 +203,11 @@ def _why_not(scan: GroupScan, place: int) -> str | None:
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
     if row.membership_at is None or row.membership_error is not None:
-        return row.membership_error or str(NOT_ASKED)
+        return membership_reason(row.membership_error)
     if now - row.membership_at > timedelta(seconds=scan.overlay.limits.kinds.evidence_seconds):
-        return gettext("not every broker has reported the group's members since %s") % iso(row.membership_at)
+        return coded_reason(AlertEvidence.MEMBERS_NOT_SINCE, since=iso(row.membership_at))
     if row.settled_at is None or (row.members_changed_at is not None and now - row.members_changed_at < CALM):
-        return gettext("settling: two complete scrapes in a row must agree on the owners")
+        return coded_reason(AlertEvidence.SETTLING)
     return None
 
 
@@ -208,8 +215,7 @@ def _of_processes(groups: Collection[int], kind: str, now: datetime) -> dict[int
     """Groups where two processes share a client id. Some ten queries for each of these few groups."""
     rows = Client.objects.filter(gone_by=None, duplicated_since__isnull=False).order_by("group_id")
     found = [group for group in rows.values_list("group_id", flat=True).distinct() if group in groups]
-    unsure = gettext("one of the processes that share an id")
-    results = {group: OwnerCounts({}, unsure) for group in found[MOST_CHECKED:]}
+    results = {group: OwnerCounts({}, ONE_OF_SHARED) for group in found[MOST_CHECKED:]}
     for group in ConsumerGroup.objects.filter(pk__in=found[:MOST_CHECKED]).select_related("cluster"):
         topics: dict[str, int] = {}
         for finding in ownership_check(group, now).findings:

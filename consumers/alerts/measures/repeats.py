@@ -2,15 +2,13 @@
 
 from collections.abc import Callable
 
-from django.utils.translation import gettext, ngettext
-
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.judged import repeat_values
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import Measure, SubjectKind
-from consumers.queries.texts import messages
 from consumers.repeats.queries import HourOfRepeats, repeats_within_hour
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.words.reasons import coded_reason, membership_reason
 
 from .columns import judged_reason
 from .scan import GroupScan
@@ -20,7 +18,7 @@ def repeat_events(scan: GroupScan) -> Column:
     """One query."""
 
     def words(value: float) -> str:
-        return ngettext("%d repeat within an hour", "%d repeats within an hour", round(value)) % round(value)
+        return coded_reason(AlertEvidence.REPEATS, found_repeats=round(value))
 
     return _column(scan, lambda hour: hour.events, words)
 
@@ -29,7 +27,7 @@ def redelivered(scan: GroupScan) -> Column:
     """The least that is known. One query."""
 
     def words(value: float) -> str:
-        return gettext("at least %s redelivered within an hour") % messages(round(value))
+        return coded_reason(AlertEvidence.REDELIVERED, least_messages=round(value))
 
     return _column(scan, lambda hour: hour.low, words)
 
@@ -41,7 +39,7 @@ def _column(scan: GroupScan, number: Callable[[HourOfRepeats], int], words: Call
         row = scan.rows[place]
         if reason := judged_reason(scan, place):
             return reason
-        return (row.membership_error or str(NOT_ASKED)) if row.membership_at is None else None
+        return membership_reason(row.membership_error) if row.membership_at is None else None
 
     values = [
         # Without a repeat a group that was watched has a measured zero.

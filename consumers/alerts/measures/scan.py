@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from django.db.models import F, Q, TextField
 from django.db.models.functions import Cast
-from django.utils.translation import gettext
 
 from consumers.alerts.measured import SITE, Subject
 from consumers.findings.queries import OpenFindings, open_findings
@@ -22,7 +21,10 @@ from consumers.polling.flags import has_unlisted_members, offline_share
 from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.texts import iso
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.vocabulary.reasons import FlagReason
 from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode
+from consumers.words.reasons import coded_reason
 
 # Causes of unknown groups that are not the group's own: a broker, a cluster, or the site.
 
@@ -80,9 +82,10 @@ class Explainer:
         if self.is_late(cluster):
             return str(NOT_POLLED)
         if unread_by == NO_BROKER:
-            return cluster.newest_error or f"no broker of {cluster.name} is known yet"
+            return cluster.newest_error or coded_reason(AlertEvidence.NO_BROKER_OF, cluster=cluster.name)
         broker = self.overlay.brokers[unread_by]
-        return broker.unread_reason(self.overlay.now, self.overlay.limits) or f"{broker.name} is not read"
+        unread = broker.unread_reason(self.overlay.now, self.overlay.limits)
+        return unread or coded_reason(AlertEvidence.BROKER_NOT_READ, broker=broker.name)
 
     def unjudged_reason(self, judged_at: datetime | None) -> str | None:
         """Why an evaluation of that time does not apply now; None while it does."""
@@ -90,7 +93,9 @@ class Explainer:
             return None
         if self.nothing_is_judged:
             return str(EVALUATION_LATE)
-        return str(NOT_JUDGED_YET) if judged_at is None else f"not judged since {iso(judged_at)}"
+        if judged_at is None:
+            return str(NOT_JUDGED_YET)
+        return coded_reason(AlertEvidence.NOT_EVALUATED_SINCE, since=iso(judged_at))
 
 
 def cluster_subject(cluster: ClusterAge) -> Subject:
@@ -236,7 +241,7 @@ def suppressed_waiting(scan: GroupScan, place: int) -> str | None:
     """Why the group's lag is suppressed; None where it is not."""
     row = scan.rows[place]
     if row.consume_enable is False:
-        return gettext("paused by configuration: consumeEnable is false")
+        return coded_reason(AlertEvidence.PAUSED)
     return suppressed_by_habit(scan, place)
 
 
@@ -248,7 +253,7 @@ def suppressed_by_habit(scan: GroupScan, place: int) -> str | None:
     if row.judged_rule == RuleCode.OFFLINE_BY_HABIT and (
         row.id in scan.overlay.live.excused or not scan.unjudged_reason(place)
     ):
-        return gettext("offline by habit, and its time lag is within its usual maximum")
+        return coded_reason(AlertEvidence.OFFLINE_USUAL)
     return None
 
 
@@ -256,27 +261,27 @@ def suppressed_without_members(scan: GroupScan, place: int) -> str | None:
     """Why brokers are not expected to list a member of the group."""
     row, limits = scan.rows[place], scan.overlay.limits.kinds
     if row.consume_enable is False:
-        return gettext("paused by configuration: consumeEnable is false")
+        return coded_reason(AlertEvidence.PAUSED)
     if row.consume_type == PULLING:
-        return gettext("pull consumers: brokers list them only while they pull")
+        return coded_reason(AlertEvidence.PULLS)
     if row.message_model == BROADCASTING:
-        return gettext("broadcasting: each member consumes all queues")
+        return coded_reason(AlertEvidence.BROADCASTING)
     group = _watched(row)
     if has_unlisted_members(group, limits):
-        return gettext("active, but no broker lists a member: its members may be clients of a proxy")
+        return coded_reason(FlagReason.UNLISTED_MEMBERS)
     share = offline_share(group, scan.now, limits)
     if share is not None and share > limits.habit_offline_share:
-        words = {"share": f"{share:.0%}", "days": f"{limits.habit_days:g}"}
-        return gettext("offline by habit: without a member for %(share)s of the last %(days)s days") % words
+        values = {"share": f"{share:.0%}", "days": f"{limits.habit_days:g}"}
+        return coded_reason(AlertEvidence.OFFLINE_BY_HABIT, **values)
     return None
 
 
 def why_nobody_holds(row: GroupValues) -> str | None:
     """Why members of the group do not report which queues and messages they hold; None where they do."""
     if row.consume_type == POPPING:
-        return gettext("POP consumers: their queues have no owner")
+        return coded_reason(AlertEvidence.POP_WITHOUT_OWNERS)
     if row.consume_type == PULLING:
-        return gettext("pull consumers: not all of them report which queues they own")
+        return coded_reason(AlertEvidence.PULL_WITHOUT_OWNERS)
     return None
 
 
@@ -284,7 +289,7 @@ def why_outside(row: GroupValues) -> str | None:
     """Why the offsets that brokers store for the group are not its progress; None where they are."""
     if row.outside_store is None:
         return None
-    return gettext("%s stores its offsets, not the brokers") % row.outside_store
+    return coded_reason(FlagReason.OUTSIDE_STORE, store=row.outside_store)
 
 
 def _watched(row: GroupValues) -> ConsumerGroup:

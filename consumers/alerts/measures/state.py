@@ -1,14 +1,12 @@
 """The state of each group as pages show it, with the rule that decided and its numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext, ngettext
-
-from consumers.alerts.measured import Column, MeasureSpec, PastSource, Unit
+from consumers.alerts.measured import Column, MeasureSpec, PastSource, Unit, evidence_parts
 from consumers.alerts.preview.judged import state_values
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import UNKNOWN_RANK
@@ -16,9 +14,9 @@ from consumers.groups.shown import StateReport
 from consumers.models import Comparison, Measure, State, SubjectKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.reset_marks import RULES, Jump, causes
-from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import RuleCode
-from consumers.words.states import rule_words
+from consumers.words.reasons import coded_reason
 
 from .columns import judged_reason
 from .scan import GroupScan, GroupValues, parsed
@@ -60,24 +58,27 @@ class _States:
         if reason := judged_reason(self.scan, place):
             return reason
         # The evidence says that the state is unknown; the word of the state itself would repeat that.
-        said = [rule_words(row.judged_rule)] if row.judged_rule else state_parts(State.UNKNOWN, None, {})
-        return sentence([*said, *evidence(self.scan.detail(place))])
+        return coded_reason(AlertEvidence.STATE_REASON, rule=row.judged_rule, detail=self.scan.detail(place))
 
     def evidence(self, place: int) -> str:
         row = self.scan.rows[place]
         if row.state == State.UNKNOWN or self._is_lost(row):
             return self.reason(place)
         if (shown := self._looked_up_of(row)) is not None:
-            return sentence([*shown.parts, *self._as_of(place, shown.stale)])
+            as_of = self._as_of(place, shown.stale)
+            if not shown.is_named:
+                return evidence_parts(shown.parts)
+            queue = shown.queue
+            where = None if queue is None else (queue.topic.name, queue.broker, queue.queue_id)
+            return _state_words(shown.state, shown.rule, shown.detail, where, as_of)
         if row.judged_state != row.state:
-            return sentence(state_parts(row.state, None, {}))
+            return _state_words(row.state, None, {})
         detail = self.scan.detail(place) | self._causes.get(row.id, {})
-        parts = state_parts(row.state, row.judged_rule, detail)
-        return sentence([*parts, *self._as_of(place, self.scan.is_late(place))])
+        return _state_words(row.state, row.judged_rule, detail, as_of=self._as_of(place, self.scan.is_late(place)))
 
-    def _as_of(self, place: int, is_stale: bool) -> list[str]:
+    def _as_of(self, place: int, is_stale: bool) -> str | None:
         at = self.scan.rows[place].judged_at
-        return [gettext("as of %s UTC") % f"{at:%H:%M}"] if is_stale and at is not None else []
+        return f"{at:%H:%M}" if is_stale and at is not None else None
 
     def since(self, place: int) -> datetime | None:
         row = self.scan.rows[place]
@@ -119,13 +120,18 @@ class _States:
 
 
 def reported_for_broker(row: GroupValues) -> str:
-    lost = row.total_lost_queues or 0
-    words = ngettext(
-        "%d queue with a lost offset: reported for its broker",
-        "%d queues with a lost offset: reported for their broker",
-        lost,
-    )
-    return words % lost
+    return coded_reason(AlertEvidence.LOST_REPORTED, lost_queues=row.total_lost_queues or 0)
+
+
+def _state_words(
+    state: State,
+    rule: str | None,
+    detail: Mapping[str, Any],
+    place: tuple[str, str, int] | None = None,
+    as_of: str | None = None,
+) -> str:
+    values = {"state": state.value, "rule": rule, "detail": detail, "place": place, "as_of": as_of}
+    return coded_reason(AlertEvidence.STATE, **values)
 
 
 def _is_looked_up(row: GroupValues) -> bool:
@@ -151,14 +157,14 @@ def state_of_topic(of: TopicScan) -> Column:
         judged = found[place][1]
         if judged is None:
             return judged_reason(scan, place) or str(NOT_JUDGED_YET)
-        return sentence(state_parts(State.UNKNOWN, judged.rule, parsed(judged.detail)))
+        return _state_words(State.UNKNOWN, judged.rule, parsed(judged.detail))
 
     def evidence(place: int) -> str:
         state, judged = found[place]
         if judged is None:
-            return reason(place) if state == State.UNKNOWN else sentence(state_parts(state, None, {}))
-        where = queue_words(topic, judged.broker, judged.queue_id)
-        return sentence(state_parts(state, judged.rule, parsed(judged.detail), place=where))
+            return reason(place) if state == State.UNKNOWN else _state_words(state, None, {})
+        where = (topic, judged.broker, judged.queue_id)
+        return _state_words(state, judged.rule, parsed(judged.detail), place=where)
 
     def since(place: int) -> datetime | None:
         judged = found[place][1]

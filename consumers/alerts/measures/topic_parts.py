@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import TextField
 from django.db.models.functions import Cast
-from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
 from consumers.groups.overlay import RANKS, STATES, UNKNOWN_RANK
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import ConsumerGroup, GroupKind, Measure, QueueSnapshot, QueueState, State, SubjectKind
 from consumers.polling.delays.look_up import unfinished_heads
@@ -19,8 +17,9 @@ from consumers.polling.flags import retired_topics
 from consumers.queries.limits import BrokerAge
 from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
 from consumers.queries.texts import age
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import coded_reason, membership_reason, reason_words
 
 from .scan import GroupScan, silent_groups, why_nobody_holds, why_outside
 
@@ -138,7 +137,7 @@ def _polled(scan: GroupScan, place: int, lag: int | None, no_lag: str, waiting_s
 
 def _lag(consumer: int | None, end: int | None, why: str | None) -> tuple[int | None, str]:
     if why is not None or consumer is None or end is None:
-        return None, why or "an offset of it was not read"
+        return None, why or UnknownReason.CONSUMER_OFFSET_UNREAD
     return (end - consumer, "") if consumer <= end else (None, UnknownReason.CONSUMER_AHEAD)
 
 
@@ -198,10 +197,10 @@ def blocked_column(scan: GroupScan, heads: Mapping[int, Head], silent: Mapping[i
 
     def words(value: float, head: Head | None) -> str:
         if head is None:
-            return gettext("no member has held the same oldest message since its previous report")
+            return coded_reason(AlertEvidence.NOTHING_HELD)
         _, topic, broker, queue_id, client_id = head
-        said = {"client": client_id, "place": f"{topic}/{broker}/{queue_id}", "age": age(value)}
-        return gettext("%(client)s has held the same oldest message of %(place)s for %(age)s") % said
+        where = f"{topic}/{broker}/{queue_id}"
+        return coded_reason(AlertEvidence.HELD, client=client_id, place=where, held_seconds=value)
 
     column = number_column(values, lambda place: _reason(scan, place, silent), age, since=since)
 
@@ -233,12 +232,12 @@ def _why_unknown(scan: GroupScan, place: int) -> str | None:
     row = scan.rows[place]
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
-    return (row.membership_error or str(NOT_ASKED)) if row.members is None else None
+    return membership_reason(row.membership_error) if row.members is None else None
 
 
 def _reason(scan: GroupScan, place: int, silent: Mapping[int, str]) -> str:
     who = silent.get(scan.rows[place].id)
-    return _why_unknown(scan, place) or gettext("%s has not reported which messages it holds") % who
+    return _why_unknown(scan, place) or coded_reason(AlertEvidence.HELD_UNREPORTED, client=who)
 
 
 def _blocked_of_topic(of: TopicScan) -> Column:

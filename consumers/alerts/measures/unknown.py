@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from consumers.alerts.measured import Column, MeasureSpec, Unit, number_column
 from consumers.alerts.preview.values import Grid, Values
@@ -13,8 +13,9 @@ from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
 from consumers.models import Measure, PipelineRun, Reading, State, SubjectKind
 from consumers.queries.texts import age
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import coded_reason, reason_words
 
 from .columns import lag_reason
 from .scan import GroupScan, why_outside
@@ -115,10 +116,10 @@ def unknown(scan: GroupScan) -> Column:
         """What is unknown, for how long, and why."""
         row, seconds = scan.rows[place], values[place]
         if seconds is None or since[place] is None:
-            return gettext("state and lag are known")
+            return coded_reason(AlertEvidence.ALL_KNOWN)
         why = states.reason(place) if row.state == State.UNKNOWN else lag_reason(scan, place)
-        what = gettext("state") if row.state == State.UNKNOWN else gettext("lag")
-        return gettext("%(what)s unknown for %(age)s: %(why)s") % {"what": what, "age": age(seconds), "why": why}
+        code = AlertEvidence.STATE_UNKNOWN if row.state == State.UNKNOWN else AlertEvidence.LAG_UNKNOWN
+        return coded_reason(code, unknown_seconds=seconds, why=why)
 
     values = [value(place) for place in range(len(scan.rows))]
     column = number_column(values, lambda place: explained(scan, place) or "", age)

@@ -2,17 +2,14 @@
 
 from datetime import datetime
 
-from django.utils.translation import gettext
-
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.windows import unsettled_values
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import Measure, Rebalance, SubjectKind
 from consumers.overview.queries import EVALUATION_LATE
-from consumers.queries.texts import age
-from consumers.rebalances.flapping import Unsettled
-from consumers.rebalances.flapping import unsettled as unsettled_groups
+from consumers.rebalances.flapping import Unsettled, unsettled as unsettled_groups
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.words.reasons import coded_reason, membership_reason
 
 from .columns import judged_reason
 from .scan import GroupScan
@@ -38,8 +35,8 @@ def unsettled(scan: GroupScan) -> Column:
 
     def words(seconds: float) -> str:
         if not seconds:
-            return gettext("the members are stable")
-        return gettext("the members have been changing for %s") % age(seconds)
+            return coded_reason(AlertEvidence.STABLE)
+        return coded_reason(AlertEvidence.CHANGING, changing_seconds=seconds)
 
     def since(place: int) -> datetime | None:
         one = of(place)
@@ -47,7 +44,7 @@ def unsettled(scan: GroupScan) -> Column:
 
     def suppressed(place: int) -> str | None:
         one = of(place)
-        return gettext("rollout: each member restarts once") if one is not None and one.is_rollout else None
+        return coded_reason(AlertEvidence.ROLLOUT) if one is not None and one.is_rollout else None
 
     values = [value(place) for place in range(len(scan.rows))]
     return number_column(values, reason, words, since=since, suppressed=suppressed)
@@ -59,7 +56,7 @@ def _why_unknown(scan: GroupScan, place: int) -> str | None:
     if scan.explainer.nothing_is_judged:
         return str(EVALUATION_LATE)
     row = scan.rows[place]
-    return (row.membership_error or str(NOT_ASKED)) if row.members is None else None
+    return membership_reason(row.membership_error) if row.members is None else None
 
 
 MEASURES = (

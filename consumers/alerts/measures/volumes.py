@@ -3,17 +3,16 @@
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Sum
-from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
 from consumers.alerts.preview.judged import rebalance_values
 from consumers.alerts.preview.windows import Formula, summed, windowed
-from consumers.groups.row import NOT_ASKED
 from consumers.groups.shown import UnknownWord
 from consumers.models import GroupWindow, Measure, SubjectKind
 from consumers.pipeline.slices import floor
-from consumers.queries.texts import messages
 from consumers.rebalances.flapping import episodes_within_hour
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.words.reasons import coded_reason, membership_reason
 
 from .columns import judged_reason
 from .scan import GroupScan
@@ -32,13 +31,10 @@ def dlq_inflow(scan: GroupScan) -> Column:
     values = [None if judged_reason(scan, place) else found.get(row.id) for place, row in enumerate(scan.rows)]
 
     def words(value: float) -> str:
-        said = {"messages": messages(round(value)), "end": f"{end:%H:%M} UTC"}
-        return gettext("DLQ inflow of %(messages)s in the 5 minutes until %(end)s") % said
+        return coded_reason(AlertEvidence.DLQ_INFLOW, dead_messages=round(value), end=f"{end:%H:%M}")
 
     def reason(place: int) -> str:
-        return judged_reason(scan, place) or gettext(
-            "the DLQ inflow of the last 5 evaluated minutes is not known in full"
-        )
+        return judged_reason(scan, place) or coded_reason(AlertEvidence.INFLOW_INCOMPLETE)
 
     return number_column(values, reason, words)
 
@@ -59,16 +55,13 @@ def rebalances(scan: GroupScan) -> Column:
 
     def reason(place: int) -> str:
         row = scan.rows[place]
-        return judged_reason(scan, place) or row.membership_error or str(NOT_ASKED)
+        return judged_reason(scan, place) or membership_reason(row.membership_error)
 
     return number_column(
         # Zero rebalances of a group that was watched is a measured zero.
         [found.get(row.id, 0) if known(place) else None for place, row in enumerate(scan.rows)],
         reason,
-        lambda value: (
-            ngettext("%d rebalance episode within an hour", "%d rebalance episodes within an hour", round(value))
-            % round(value)
-        ),
+        lambda value: coded_reason(AlertEvidence.REBALANCES, rebalance_episodes=round(value)),
     )
 
 

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Q
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.alerts.measured import Subject, column_key
 from consumers.alerts.measures.registry import SPECS, measured

@@ -10,12 +10,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from consumers.alerts.measured import Subject
-from consumers.alerts.preview.compared import notes
 from consumers.alerts.preview.values import DAY, MICROSECOND, Grid, moment
 from consumers.models import AlertRule, Incident
 from consumers.pipeline.slices import EPOCH, microseconds
 
-from .compared import Evaluated, Replay, reasons
+from .compared import Evaluated, Replay, notes, reasons
 from .request import Chosen
 
 INCIDENTS_AT_MOST = 200

@@ -11,20 +11,17 @@ import numpy as np
 from django.conf import settings
 
 from consumers.alerts.measures.registry import SPECS
-from consumers.alerts.preview.compared import excluded
-from consumers.alerts.preview.request import is_cancelled
-from consumers.alerts.preview.values import DAY_US, Grid, moment, step_for
 from consumers.lake.store import Lake
 from consumers.models import AlertRule, Comparison, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.runs import sentence
 from consumers.pipeline.upkeep import retentions
 from consumers.queries.limits import limits
 
-from .compared import Fired, evaluated
+from .compared import Fired, evaluated, excluded
 from .judged import observations, replayed
-from .request import Chosen, chosen, finest_seconds
+from .request import Chosen, chosen, finest_seconds, is_cancelled
 from .result import DRAWN_AT_MOST, ReplayFindings, most_fired, result_of, unknown_spans
-from .values import Past, PastScan, PastSource, Retention, Values
+from .values import DAY_US, Grid, Past, PastScan, PastSource, Retention, Values, moment, step_for
 
 # Answers one preview: whom the rule selects, what was known of each, and what the machine makes of it.
 

@@ -15,6 +15,8 @@ from consumers.alerts.queries.rows import GroupName, IncidentDetail, IncidentEve
 from consumers.alerts.queries.words import condition_words
 from consumers.models import Comparison, Incident, IncidentEvent, IncidentStatus, Severity, SubjectKind
 from consumers.queries.declared import copied
+from consumers.vocabulary.reasons import reason_code
+from consumers.words.reasons import stored_words
 
 # An incident as a row for people and scripts.
 # What each kind of subject has a name of.
@@ -26,7 +28,7 @@ NAMED = {
     SubjectKind.TOPIC: ("cluster", "group", "topic"),
 }
 
-PLAIN = ("status", "severity", "rule_name", "measure", "comparison", "started_at", "unknown_reason", "labels")
+PLAIN = ("status", "severity", "rule_name", "measure", "comparison", "started_at", "labels")
 
 MAY_BE_NULL = (
     *("threshold", "states", "fired_at", "clearing_since", "resolved_at", "ending"),
@@ -44,12 +46,17 @@ def incident_row(incident: Incident, now: datetime) -> IncidentRow:
         "silence": incident.silence_id,
         "silenced_until": incident.silence.ends_at if incident.silence else None,
     }
+    values["evidence"] = stored_words(incident.evidence)
+    values["evidence_code"] = reason_code(values["evidence"])
+    unknown_reason = stored_words(incident.unknown_reason)
     end = incident.resolved_at or now
     return IncidentRow(
         id=str(incident.pk),
         **{name: getattr(incident, name) for name in PLAIN},
         condition=condition_words(incident.measure, incident.comparison, incident.threshold, incident.states),
         subject=_subject(incident),
+        unknown_reason=unknown_reason,
+        unknown_reason_code=reason_code(unknown_reason),
         seconds=max(0.0, (end - incident.started_at).total_seconds()),
         groups=[GroupName(cluster, group) for cluster, group in incident.group_names],
         **said(values, _why(incident)),
@@ -96,7 +103,7 @@ def _why(incident: Incident) -> dict[str, str]:
         **dict.fromkeys(("resolved_at", "ending"), not_over),
         **dict.fromkeys(("value", "worst_value"), number),
         "state": _("no state was known while the incident was open") if is_state else _("a number is compared"),
-        **dict.fromkeys(("evidence", "value_at"), _("no data while the incident was open")),
+        **dict.fromkeys(("evidence", "evidence_code", "value_at"), _("no data while the incident was open")),
         "unknown_since": _("the value is known"),
         "groups_count": _("not applicable: the incident is about one group")
         if incident.group_name
@@ -202,7 +209,10 @@ def incident_detail(incident_id: UUID, now: datetime) -> IncidentDetail | None:
 
 def _event(event: IncidentEvent) -> IncidentEventRow:
     unknown = {} if event.by_name else {"by": _("done by the system")}
-    return IncidentEventRow(event.sequence, event.at, event.kind, event.sentence, event.by_name or None, unknown)
+    sentence = stored_words(event.sentence)
+    return IncidentEventRow(
+        event.sequence, event.at, event.kind, sentence, reason_code(sentence), event.by_name or None, unknown
+    )
 
 
 # Incidents as marks on a time axis.
@@ -248,6 +258,7 @@ def incident_marks(
             broker=incident.broker_name,
             since=incident.started_at,
             until=incident.resolved_at,
+            evidence=stored_words(incident.evidence),
         )
         for incident in found.order_by("-started_at", "pk")[:MARKS_SHOWN]
     ]
@@ -303,4 +314,5 @@ def _row(incident: Incident) -> OpenIncident:
         id=str(incident.pk),
         is_acknowledged=incident.acknowledged_at is not None,
         is_silenced=incident.silence_id is not None,
+        evidence=stored_words(incident.evidence),
     )

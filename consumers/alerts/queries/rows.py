@@ -69,10 +69,12 @@ class IncidentRow:
     value: float | None = field(metadata=public("The newest known one, as of `value_at`"))
     worst_value: float | None
     state: str | None = field(metadata=public("The newest known one, as of `value_at`", of=State))
-    evidence: str | None = field(metadata=public("A sentence with the numbers, as of `value_at`"))
+    evidence: str | None = field(metadata=public("The numbers, as of `value_at`"))
+    evidence_code: str | None = field(metadata=public("Null where `evidence` is null"))
     value_at: datetime | None
     unknown_since: datetime | None
-    unknown_reason: str | None
+    unknown_reason: str | None = field(metadata=public("Why its value is unknown; null while it is known"))
+    unknown_reason_code: str | None = field(metadata=public("Null where the reason has no code"))
     groups_count: int | None = field(metadata=public("Groups that it leaves unknown"))
     groups: list[GroupName] = field(metadata=public("The first of them"))
     owner: str | None
@@ -103,6 +105,7 @@ class IncidentEventRow:
     at: datetime
     kind: str = field(metadata=public(of=IncidentEventKind))
     sentence: str
+    sentence_code: str | None = field(metadata=public("Null for a sentence of an earlier version"))
     by: str | None
     unknown: dict[str, str] = field(default_factory=dict)
 

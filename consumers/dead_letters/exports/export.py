@@ -18,6 +18,7 @@ from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError, ResponseCode, RocketMQError
+from consumers.words.reasons import stored_words
 
 from .channel import ChunkWriter
 from .stream import ExportFailed, ExportWanted, columns_of, content_row, facts_row, lines_of
@@ -59,9 +60,9 @@ class Stock:
                 for messages in self._queue(wire, queue, place):
                     yield Piece(name, messages)
         except NoAccess as error:
-            raise ExportFailed(str(error)) from None
+            raise ExportFailed(stored_words(str(error))) from None
         except RocketMQError as error:
-            raise ExportFailed(reason_of(error, dlq_topic(self.group))) from None
+            raise ExportFailed(stored_words(reason_of(error, dlq_topic(self.group)))) from None
 
     async def _ends(self, name: str, admin: BrokerAdmin) -> dict[Place, Ends]:
         """Empty for a broker without the topic: it has no dead-letter message of the group."""

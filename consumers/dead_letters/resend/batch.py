@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from consumers.dead_letters.resend.plan import earlier_resend, place_of, sent_before
 from consumers.jobs.hold import Hold
 from consumers.jobs.wires import Ports, reading
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
@@ -23,7 +22,7 @@ from consumers.rocketmq.wire.codes import BrokerRefused, LocalProtocolError, Roc
 from consumers.rocketmq.writes import Outgoing
 from consumers.vocabulary.reasons import ResendCause, stored_reason
 
-from .plan import AT_ONCE
+from .plan import AT_ONCE, earlier_resend, place_of, sent_before
 
 # The target of a dead-letter message: a writable and readable queue, on the message's own broker if that has one.
 READ, WRITE = 4, 2

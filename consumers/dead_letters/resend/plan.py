@@ -9,8 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext, gettext as _
 
 from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters, words_of
 from consumers.jobs.audit import note

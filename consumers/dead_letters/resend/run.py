@@ -16,6 +16,7 @@ from consumers.models import Destination, Resend, ResendItem, ResendOutcome, Res
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import ResendCause, stored_reason
+from consumers.words.reasons import stored_words
 
 from .plan import Search, search, send_result
 
@@ -227,14 +228,14 @@ def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
     try:
         wire = connected(cluster)
     except (NoAccess, WireClosed) as reason:
-        logger.error("The re-send %s ends: %s", resend_id, reason)
+        logger.error("The re-send %s ends: %s", resend_id, stored_words(str(reason)))
         _give_up(resend_id, str(reason), clock)
         return
     try:
         work(resend_id, Ports.of(cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock, pause)
     except WireClosed as lost:
         # The heartbeat goes stale; the next worker first looks for messages that were being sent.
-        logger.warning("The re-send %s goes on soon, with other connections: %s", resend_id, lost)
+        logger.warning("The re-send %s goes on soon, with other connections: %s", resend_id, stored_words(str(lost)))
 
 
 def _why_too_late(resend: Resend, now: datetime) -> str | None:

@@ -4,7 +4,19 @@ import re
 
 from consumers.vocabulary.logs import LogCode
 
-from .headers import ADDRESS, CLIENT, GROUP, MESSAGE_QUEUE, PULL_REQUEST, TOPIC, Family, line, number, other_name
+from .headers import (
+    ADDRESS,
+    CLIENT,
+    GROUP,
+    MESSAGE_QUEUE,
+    PULL_REQUEST,
+    TOPIC,
+    Family,
+    family_of_one,
+    line,
+    number,
+    other_name,
+)
 
 # The beginning of a message in a list of messages, as MessageExt.toString writes it. Its queue stands at the end of
 # the line, which may be cut.
@@ -15,38 +27,30 @@ _FIRST_MESSAGE = (
 )
 
 REBALANCES = (
-    Family(
+    family_of_one(
         rb"(?:client |broker )?rebalanced result changed",
-        (
-            line(
-                LogCode.REBALANCED,
-                rb"(?:(?P<assigned_by>client|broker) )?rebalanced result changed\. "
-                rb"allocateMessageQueueStrategyName=(?P<strategy>[^,\s]{0,255}), group="
-                + GROUP
-                + rb", topic="
-                + TOPIC
-                + rb", clientId="
-                + CLIENT
-                + rb", (?:mqAllSize="
-                + number("queues")
-                + rb", cidAllSize="
-                + number("members")
-                + rb", rebalanceResultSize="
-                + number("owned")
-                + rb"|assignmentSet=)",
-                "RebalanceImpl (4.9, 5.x)",
-            ),
-        ),
+        LogCode.REBALANCED,
+        rb"(?:(?P<assigned_by>client|broker) )?rebalanced result changed\. "
+        rb"allocateMessageQueueStrategyName=(?P<strategy>[^,\s]{0,255}), group="
+        + GROUP
+        + rb", topic="
+        + TOPIC
+        + rb", clientId="
+        + CLIENT
+        + rb", (?:mqAllSize="
+        + number("queues")
+        + rb", cidAllSize="
+        + number("members")
+        + rb", rebalanceResultSize="
+        + number("owned")
+        + rb"|assignmentSet=)",
+        "RebalanceImpl (4.9, 5.x)",
     ),
-    Family(
+    family_of_one(
         rb"receive broker's notification",
-        (
-            line(
-                LogCode.REBALANCE_NOTIFIED,
-                rb"receive broker's notification\[" + ADDRESS + rb"\], the consumer group: " + GROUP + rb" changed",
-                "ClientRemotingProcessor (4.9, 5.x)",
-            ),
-        ),
+        LogCode.REBALANCE_NOTIFIED,
+        rb"receive broker's notification\[" + ADDRESS + rb"\], the consumer group: " + GROUP + rb" changed",
+        "ClientRemotingProcessor (4.9, 5.x)",
     ),
     Family(
         rb"(?:\[BUG\])?doRebalance, ",
@@ -94,15 +98,11 @@ REBALANCES = (
 )
 
 LOCKS = (
-    Family(
+    family_of_one(
         rb"Fix Offset, ",
-        (
-            line(
-                LogCode.QUEUE_REMOVED,
-                rb"Fix Offset, " + GROUP + rb", remove unnecessary mq, " + MESSAGE_QUEUE + rb" Droped: (?P<held>\w+)",
-                "RebalanceImpl (4.9, 5.x), after a reset or an illegal offset",
-            ),
-        ),
+        LogCode.QUEUE_REMOVED,
+        rb"Fix Offset, " + GROUP + rb", remove unnecessary mq, " + MESSAGE_QUEUE + rb" Droped: (?P<held>\w+)",
+        "RebalanceImpl (4.9, 5.x), after a reset or an illegal offset",
     ),
     Family(
         rb"(?:run, |consumeMessage, )?(?:the )?message queue (?:lock|unlock|not )",
@@ -138,31 +138,23 @@ LOCKS = (
             ),
         ),
     ),
-    Family(
+    family_of_one(
         rb"unlock messageQueue\.",
-        (
-            line(
-                LogCode.UNLOCKED,
-                rb"unlock messageQueue\. group:" + GROUP + rb", clientId:" + CLIENT + rb", mq:" + MESSAGE_QUEUE,
-                "RebalanceImpl (4.9, 5.x)",
-            ),
-        ),
+        LogCode.UNLOCKED,
+        rb"unlock messageQueue\. group:" + GROUP + rb", clientId:" + CLIENT + rb", mq:" + MESSAGE_QUEUE,
+        "RebalanceImpl (4.9, 5.x)",
     ),
 )
 
 CONSUMPTION = (
-    Family(
+    family_of_one(
         rb"processQueue is dropped without process consume result",
-        (
-            line(
-                LogCode.RESULT_DROPPED,
-                rb"processQueue is dropped without process consume result\. messageQueue="
-                + MESSAGE_QUEUE
-                + rb"(?:, msgs=\[MessageExt \[[^\n]*?queueOffset=(?P<offset>\d{1,18}),)?",
-                "ConsumeMessageConcurrentlyService (4.9, 5.x)",
-                merged=True,
-            ),
-        ),
+        LogCode.RESULT_DROPPED,
+        rb"processQueue is dropped without process consume result\. messageQueue="
+        + MESSAGE_QUEUE
+        + rb"(?:, msgs=\[MessageExt \[[^\n]*?queueOffset=(?P<offset>\d{1,18}),)?",
+        "ConsumeMessageConcurrentlyService (4.9, 5.x)",
+        merged=True,
     ),
     Family(
         rb"consumeMessage (?:exception:|return null|Orderly return not OK)",
@@ -190,19 +182,15 @@ CONSUMPTION = (
             ),
         ),
     ),
-    Family(
+    family_of_one(
         rb"send expire msg back",
-        (
-            line(
-                LogCode.CONSUME_TIMED_OUT,
-                rb"send expire msg back\. topic="
-                + TOPIC
-                + rb", msgId=(?P<message_id>\w{1,64}), storeHost="
-                + rb"(?P<store_host>[!-+\--Z^-~]{0,255}), queueId=(?P<queue>\d{1,9}), queueOffset="
-                + number("offset"),
-                "ProcessQueue (4.9, 5.x)",
-            ),
-        ),
+        LogCode.CONSUME_TIMED_OUT,
+        rb"send expire msg back\. topic="
+        + TOPIC
+        + rb", msgId=(?P<message_id>\w{1,64}), storeHost="
+        + rb"(?P<store_host>[!-+\--Z^-~]{0,255}), queueId=(?P<queue>\d{1,9}), queueOffset="
+        + number("offset"),
+        "ProcessQueue (4.9, 5.x)",
     ),
     Family(
         rb"sendMessageBack [eE]xception|Failed to send message back|Message is not found in its process queue",
@@ -275,16 +263,12 @@ OFFSETS = (
             ),
         ),
     ),
-    Family(
+    family_of_one(
         rb"updateConsumeOffsetToBroker exception",
-        (
-            line(
-                LogCode.COMMIT_FAILED,
-                rb"updateConsumeOffsetToBroker exception, " + MESSAGE_QUEUE,
-                "RemoteBrokerOffsetStore (4.9, 5.x)",
-                merged=True,
-            ),
-        ),
+        LogCode.COMMIT_FAILED,
+        rb"updateConsumeOffsetToBroker exception, " + MESSAGE_QUEUE,
+        "RemoteBrokerOffsetStore (4.9, 5.x)",
+        merged=True,
     ),
     Family(
         rb"remove un(?:necessary messageQueue offset|used mq, )",
@@ -328,48 +312,36 @@ OFFSETS = (
             ),
         ),
     ),
-    Family(
+    family_of_one(
         rb"the first time to pull message, so fix offset",
-        (
-            line(
-                LogCode.FIRST_PULL,
-                rb"the first time to pull message, so fix offset from broker\. pullRequest: "
-                + PULL_REQUEST
-                + rb" NewOffset: "
-                + number("next_offset"),
-                "DefaultMQPushConsumerImpl (4.9, 5.x), orderly",
-            ),
-        ),
+        LogCode.FIRST_PULL,
+        rb"the first time to pull message, so fix offset from broker\. pullRequest: "
+        + PULL_REQUEST
+        + rb" NewOffset: "
+        + number("next_offset"),
+        "DefaultMQPushConsumerImpl (4.9, 5.x), orderly",
     ),
-    Family(
+    family_of_one(
         rb"invoke reset offset operation from broker",
-        (
-            line(
-                LogCode.RESET_RECEIVED,
-                rb"invoke reset offset operation from broker\. brokerAddr="
-                + ADDRESS
-                + rb", topic="
-                + TOPIC
-                + rb", group="
-                + GROUP
-                + rb", timestamp="
-                + number("timestamp"),
-                "ClientRemotingProcessor (4.9, 5.x)",
-            ),
-        ),
+        LogCode.RESET_RECEIVED,
+        rb"invoke reset offset operation from broker\. brokerAddr="
+        + ADDRESS
+        + rb", topic="
+        + TOPIC
+        + rb", group="
+        + GROUP
+        + rb", timestamp="
+        + number("timestamp"),
+        "ClientRemotingProcessor (4.9, 5.x)",
     ),
 )
 
 LIVES = (
-    Family(
+    family_of_one(
         rb"Created a new client Instance, ",
-        (
-            line(
-                LogCode.CLIENT_CREATED,
-                rb"Created a new client Instance, InstanceIndex:\s?\d+, ClientID:\s?" + CLIENT + rb", ",
-                "MQClientInstance (4.9, 5.x)",
-            ),
-        ),
+        LogCode.CLIENT_CREATED,
+        rb"Created a new client Instance, InstanceIndex:\s?\d+, ClientID:\s?" + CLIENT + rb", ",
+        "MQClientInstance (4.9, 5.x)",
     ),
     Family(
         rb"the consumer \[",

@@ -76,6 +76,11 @@ def line(code: LogCode, message: bytes, written_by: str, *, merged: bool = False
     return LogLine(code, re.compile(message), written_by, merged, counts)
 
 
+def family_of_one(opening: bytes, code: LogCode, pattern: bytes, written_by: str, *, merged: bool = False) -> Family:
+    """A family with a single kind of line."""
+    return Family(opening, (line(code, pattern, written_by, merged=merged),))
+
+
 SEPARATOR = b" - "
 
 # Groups: second, mark before milliseconds, milliseconds. Between it and the separator stands what tells the layout.

@@ -13,6 +13,7 @@ from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
 from consumers.polling.poll import ClusterPoller, Poll
 from consumers.polling.settings import PollSettings
+from consumers.words.reasons import stored_words
 
 WHOLE, NOTHING, PARTIAL = 0, 1, 3
 LOCK_SECONDS = 120
@@ -76,8 +77,8 @@ def report(poll: Poll) -> dict[str, Any]:
 
 def sentence(poll: Poll) -> str:
     row = poll.row
-    errors = [f"{broker['name']}: {broker['error']}" for broker in row.brokers if not broker["read"]]
-    problems = [row.error, *errors] if row.error else errors
+    errors = [f"{broker['name']}: {stored_words(broker['error'])}" for broker in row.brokers if not broker["read"]]
+    problems = [stored_words(row.error), *errors] if row.error else errors
     if poll.offsets.nothing_read:
         return f"{row.cluster.name}: nothing was read. {' '.join(problems)}"
     read = f"{row.cluster.name}: {row.queues:,} queues in {row.seconds:.2f} s ({row.calls} calls, {row.bytes:,} bytes)"

@@ -1,4 +1,4 @@
-"""What leaves the ownership of a group's queues unknown over a range of time, gathered once for all of them."""
+"""Collects why ownership of a group's queues is unknown in parts of a time range, once for all queues."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from consumers.models import Client, ClientSubscription, ConsumerGroup, GroupWindow, Reading
 from consumers.ownership.reports import OwnableQueue
 from consumers.queries.texts import iso
+from consumers.words.reasons import membership_reason, stored_words
 
 from .segments import (
     Claims,
@@ -162,7 +163,7 @@ def silent_stretches(
         start, end = max(member.since, since), min(member.gone_by or until, until)
         reason = gettext("%(client_id)s was listed and had not reported its queues") % {"client_id": member.client_id}
         if member.error and member.gone_by is None:
-            reason = f"{reason}: {member.error}"
+            reason = f"{reason}: {stored_words(member.error)}"
         found += [Stretch(*piece, reason) for piece in uncovered(answered.get(member.client_id, ()), start, end)]
     return in_a_row(
         [*found, *_nobody_listed_yet(listed, since, until), *_not_asked(group, since, until, patience.length)]
@@ -179,7 +180,7 @@ def _nobody_listed_yet(listed: Listed, since: datetime, until: datetime) -> Iter
 def _not_asked(group: ConsumerGroup, since: datetime, until: datetime, patience: timedelta) -> Iterator[Stretch]:
     """Who was in it is known up to the newest answer of all brokers."""
     if group.membership_at is None:
-        yield Stretch(since, until, group.membership_error or gettext("no broker has reported the group's members yet"))
+        yield Stretch(since, until, membership_reason(group.membership_error))
     elif (asked := group.membership_at + patience) < until:
         reason = gettext("not every broker has reported the group's members since %(since)s") % {
             "since": iso(group.membership_at)

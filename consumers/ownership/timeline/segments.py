@@ -1,4 +1,4 @@
-"""Who held one queue, interval by interval, and the times that are not known. Pure."""
+"""The owners of one queue as intervals, with the times that are unknown. Pure functions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -12,10 +12,9 @@ from consumers.models import Assignment, ConsumerGroup
 from consumers.ownership.reports import EVERY_MEMBER, POPS, is_broadcasting, is_popping, ownable_queues, why_ownerless
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
 from consumers.ownership.timeline.doubts import GroupDoubts
-from consumers.ownership.timeline.segments import Doubts, Segment, segments
 from consumers.queries.groups import find_group
 
-from .segments import Claim, claims_between
+from .segments import Claim, Doubts, Segment, claims_between, segments
 
 # Who held a queue as cells of a picture: in each the worst that holds in it. Pure.
 SEVERITY = {holding: number for number, holding in enumerate(reversed(Holding))}

@@ -1,4 +1,4 @@
-"""What findings are made of: members, what they hold and compute, and the queues that a cause affects."""
+"""The input of ownership checks: members, their reported and expected queues, and the queues that a cause affects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Anchors: between which two knots the first unconsumed message of a queue was stored, kept from run to run.
+"""Remembers between runs which two knots enclose the first unconsumed message of each queue.
 
 Behind its newest knot the history of a topic queue does not change, so an answer holds while the offset stays between
 the same two knots. Without anchors, a queue that stands for days would be looked up in all of those days at each run.

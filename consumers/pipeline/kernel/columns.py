@@ -1,4 +1,4 @@
-"""Texts of which few differ, as numbers."""
+"""Encodes text columns with few different values as numbers."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is known of groups and owners, beside their queues: all that the rules ask beside the readings."""
+"""Columns about groups and owners for the rules, in addition to the readings of queues."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A group's state: the worst queue of its own topics. Its retry topic is judged, and shown, apart.
+"""A group's state: that of the worst queue of its own topics. Its retry topic is evaluated and shown separately.
 
 The messages of its retry topic count in its time lag, as they do in its lag: they wait from when they were due.
 """

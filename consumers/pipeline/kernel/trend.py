@@ -1,4 +1,4 @@
-"""How the time lag of a queue went over the trend, from its windows of a minute: whether it rises, whether it drains.
+"""Whether the time lag of a queue rises or drains, from its windows of one minute.
 
 A condition is looked at as it stood at the end of each of the last minutes, oldest first: a state that rests on it
 begins with the condition, and is left only once that has failed for a third of the trend. So nothing has to be

@@ -11,8 +11,15 @@ from dataclasses import dataclass, replace
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.segments import MICROSECONDS
 
-from .changes import FailedAnswer, MemberChange, ReadingChanges, failed_answers, has_ownership_gaps, reading_changes
-from .changes import topics_of as topics_of_reading
+from .changes import (
+    FailedAnswer,
+    MemberChange,
+    ReadingChanges,
+    failed_answers,
+    has_ownership_gaps,
+    reading_changes,
+    topics_of as topics_of_reading,
+)
 from .history import GroupHistory, GroupReading
 from .member_rows import Place
 

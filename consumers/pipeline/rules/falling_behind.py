@@ -1,4 +1,4 @@
-"""WARN: the time lag rises, or stays high; and what is left: behind, but coming along."""
+"""WARN: the time lag rises or stays high. And the last case: lagging, but draining."""
 
 import numpy as np
 import pyarrow as pa

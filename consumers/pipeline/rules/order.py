@@ -1,4 +1,4 @@
-"""All rules in order: the first that holds decides, and the last one always holds."""
+"""All rules in order: the first that applies decides, and the last one always applies."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""STOP and STALL: behind, and the offset does not move. Why depends on who is there to move it."""
+"""STOP and STALL: the queue has lag and its offset does not move. The members decide which of the two it is."""
 
 from collections.abc import Iterable
 

@@ -29,6 +29,7 @@ from consumers.rocketmq.wire.codes import (
     mq_version_name,
 )
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.vocabulary.states import MASTER
 
 from .joined import QUEUE_BITS, join_rows, listed_pairs
@@ -258,7 +259,9 @@ class Turn:
 
     async def _read_master(self, name: str, address: str | None) -> BrokerReading:
         if address is None:
-            return BrokerReading(name=name, address=None, error=f"The name server lists no master of {name}.")
+            return BrokerReading(
+                name=name, address=None, error=stored_reason(PollProblem.NO_MASTER_LISTED, broker=name)
+            )
         return await self._read(name, self.memory.broker(name, address))
 
     async def _read(self, name: str, known: BrokerMemory) -> BrokerReading:
@@ -298,7 +301,7 @@ async def collect_offsets(
     began, calls, read = clock(), pool.calls, pool.bytes_received
     try:
         listed = await _list_brokers(pool, name_servers, memory, deadline_seconds)
-        error = None if listed else "The name server knows no broker."
+        error = None if listed else stored_reason(PollProblem.NO_BROKER_KNOWN)
     except RocketMQError as failure:
         listed, error = (), str(failure)
     turn = Turn(pool, memory, cadence, now, deadline_seconds)

@@ -15,6 +15,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # The min offsets of one broker's queues, as far as they were fetched, and when, as sorted columns.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -200,7 +201,7 @@ async def read_routed_permissions(
     except RocketMQError as error:
         return [RoutedPermission(broker, error=str(error)) for broker in brokers]
     permissions = {queues.broker: queues.perm & READ_OR_WRITE for queues in route.queues}
-    absent = f"The name server has no route of {ON_EVERY_BROKER} to it."
+    absent = stored_reason(PollProblem.NO_ROUTE, topic=ON_EVERY_BROKER)
     return [
         RoutedPermission(broker, permissions[broker])
         if broker in permissions

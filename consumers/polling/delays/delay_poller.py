@@ -1,4 +1,10 @@
-"""A cluster's delay levels after its offsets: read, sampled in turn, and recorded."""
+"""Reads the delay levels of all brokers after their offsets: when the first message of each level is due, and in turn
+a sample of its messages and the timer wheel.
+
+A failure concerns its level or broker only. A slave delivers nothing: where it stands in for its master, there are no
+delays. Each turn has a budget of calls: a level is inspected completely if its messages fit, else from its head on and
+spread over its backlog.
+"""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -23,6 +29,7 @@ from consumers.rocketmq.wire.codes import (
     RocketMQError,
     time_of,
 )
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.vocabulary.states import MASTER
 
 from .answers import (
@@ -39,13 +46,6 @@ from .answers import (
     NextDue,
     WheelAnswer,
 )
-
-# One reading of the delay levels of all brokers: next due of each level and, in turn, a sample and the timer wheel.
-#
-# A failure concerns its level or broker only. A slave delivers nothing: a slave that stands in for its master reports
-# no delays.
-# A plan selects the messages to inspect, under a budget of calls: all messages of a level if they fit. Otherwise the
-# sample is spread over the backlog, from its head on: it always includes the messages that are due next.
 
 # The largest number of messages that a broker returns in one answer, and that number for messages on disk only
 # (RocketMQ 5.4.0, MessageStoreConfig: maxTransferCountOnMessageInMemory and …InDisk).
@@ -98,10 +98,6 @@ def _most_calls(start: int, end: int) -> int:
     return (end - start) // AT_ONCE_FROM_DISK + 1
 
 
-# Inspects messages of a delay level and counts the retries of each group among them.
-# Pulls use a tool's group name and start at the delivered offset; nothing is committed. Delayed messages of
-# applications are inspected too, but count for no group.
-
 # The destination of a delayed message (RocketMQ 5.4.0, MessageConst).
 REAL_TOPIC = "REAL_TOPIC"
 
@@ -114,7 +110,9 @@ async def sample_level(
     group_of: Callable[[str], str | None],
     deadline_seconds: float,
 ) -> LevelSample:
-    """`group_of`: the group that a topic retries for; None for any other topic."""
+    """Counts the retries of each group among messages of the level, by pulls that commit nothing. `group_of`: the group
+    that a topic retries for; None for a topic of an application.
+    """
     try:
         messages = await _messages(admin, queue_of_level(level), plan, deadline_seconds)
         groups = group_rungs(messages.values(), delay_seconds, group_of)
@@ -176,18 +174,12 @@ async def _messages(
     return found
 
 
-# The number of retries in the timer wheel of a broker (RocketMQ 5), by topic, as the broker counts them.
-
-
 async def read_wheel(admin: BrokerAdmin, deadline_seconds: float) -> WheelAnswer:
     try:
         counts = await admin.timer_counts(deadline_seconds=deadline_seconds)
     except RocketMQError as failure:
         return WheelAnswer(None, str(failure))
     return WheelAnswer({topic: n for topic, n in sorted(counts.items()) if n and topic.startswith(RETRY_PREFIX)})
-
-
-# The turn of samples and timer wheels: at intervals, for all brokers at once, under one budget.
 
 
 async def sample_brokers(
@@ -242,8 +234,6 @@ async def _sample(turn: DelayTurn, admin: BrokerAdmin, key: LevelKey, plan: Leve
 # Longer than any delay of a level. A hash of tags, read as a time, would lie years away.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 
-NOT_ASKED = "not asked in this reading: too many levels have messages"
-
 
 async def next_dues(
     admins: Mapping[str, BrokerAdmin],
@@ -280,7 +270,11 @@ def _to_ask(waiting: Mapping[LevelKey, int], known: Mapping[LevelKey, NextDue], 
 
 def _held(known: Mapping[LevelKey, NextDue], key: LevelKey, offset: int) -> NextDue:
     held = known.get(key)
-    return held if held is not None and held.offset == offset else NextDue(offset, None, NOT_ASKED)
+    return held if held is not None and held.offset == offset else _without(offset, PollProblem.LEVEL_NOT_ASKED)
+
+
+def _without(offset: int, problem: PollProblem, **values: str) -> NextDue:
+    return NextDue(offset, None, stored_reason(problem, offset=str(offset), **values))
 
 
 async def _next_due(admin: BrokerAdmin, level: int, offset: int, deadline_seconds: float) -> NextDue:
@@ -294,15 +288,11 @@ async def _next_due(admin: BrokerAdmin, level: int, offset: int, deadline_second
 
 def _answer(found: QueueEntries, offset: int) -> NextDue:
     if not found.entries or (found.min_offset is not None and found.min_offset > offset):
-        return NextDue(offset, None, f"the broker has no message at {offset}, up to which it has delivered")
+        return _without(offset, PollProblem.NO_NEXT_MESSAGE)
     code = found.entries[0].tags_code
     due_at = None if code is None else due_time(code)
-    return NextDue(offset, due_at, None if due_at else f"what the broker keeps at {offset} is no time: {code}")
+    return NextDue(offset, due_at) if due_at else _without(offset, PollProblem.NO_DUE_TIME, code=str(code))
 
-
-FROM_A_SLAVE = "read from a slave, which delivers no delayed messages"
-
-NO_SCHEDULE_TOPIC = "the broker gave no offsets of SCHEDULE_TOPIC_XXXX"
 
 # A level beyond the queues of the schedule topic is read with its own call.
 MOST_LEVELS = 64
@@ -338,8 +328,8 @@ async def collect_delays(turn: DelayTurn, brokers: Sequence[BrokerReading], memo
 
 def _why_not(broker: BrokerReading, delays: DelayOffsets) -> str | None:
     if broker.read_from is not None or broker.address is None:
-        return FROM_A_SLAVE
-    return delays.error or (None if delays.ends else NO_SCHEDULE_TOPIC)
+        return stored_reason(PollProblem.FROM_SLAVE)
+    return delays.error or (None if delays.ends else stored_reason(PollProblem.NO_SCHEDULE_TOPIC))
 
 
 async def _offsets(

@@ -9,14 +9,14 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from consumers.models import Assignment, Cluster, ConsumerGroup, QueueSnapshot
+from consumers.polling.samples.first_stored import expired, not_found
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.stored import Pulled, PullOutcome, StoredMessage
+from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.wire.codes import RocketMQError, time_of
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # The poll fetches no other messages that members hold.
 CALLS_EACH = 2
-
-NO_TIME = "the message at {offset} bears a time that no calendar has"
 
 
 @dataclass(frozen=True)
@@ -69,21 +69,14 @@ async def _look_up(admin: BrokerAdmin, head: Head, deadline: float) -> HeadAnswe
     try:
         minimum = await admin.min_offset(head.topic, head.broker_queue, deadline_seconds=deadline)
         if head.offset < minimum:
-            return HeadAnswer(error=f"the message at {head.offset} has expired: the oldest is at {minimum}")
+            return HeadAnswer(error=expired(head.offset, minimum))
         pulled = await admin.pull(head.topic, head.broker_queue, head.offset, deadline_seconds=deadline)
     except RocketMQError as failure:
         return HeadAnswer(error=str(failure))
     message = pulled.messages[0] if pulled.messages else None
     if message is None or message.queue_offset != head.offset:
-        return HeadAnswer(error=_why_not_found(head.offset, pulled))
+        return HeadAnswer(error=not_found(head.offset, pulled))
     return head_answer(message)
-
-
-def _why_not_found(offset: int, pulled: Pulled) -> str:
-    if pulled.outcome is PullOutcome.NO_MESSAGE_YET:
-        return f"the broker has no message at {offset} yet"
-    on = pulled.messages[0].queue_offset if pulled.messages else pulled.next_offset
-    return f"the message at {offset} is gone: the broker goes on at {on}"
 
 
 def head_answer(message: StoredMessage) -> HeadAnswer:
@@ -93,7 +86,7 @@ def head_answer(message: StoredMessage) -> HeadAnswer:
     said = message.properties
     born_at, stored_at = time_of(message.born_ms), time_of(message.stored_ms)
     if born_at is None or stored_at is None:
-        return HeadAnswer(error=NO_TIME.format(offset=message.queue_offset))
+        return HeadAnswer(error=stored_reason(PollProblem.WITHOUT_TIME, offset=str(message.queue_offset)))
     return HeadAnswer(
         message_id=said.get("UNIQ_KEY", message.stored_id)[:255],
         origin_topic=said["RETRY_TOPIC"][:255] if "RETRY_TOPIC" in said else None,

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 
 from consumers.polling.brokers.joined import kind_in_group
-from consumers.polling.members.membership import newest_change
 from consumers.polling.memory import is_busy
 from consumers.polling.reading import ClientReading, Member, OwnedQueue
 from consumers.rocketmq.admin import BrokerAdmin
@@ -20,7 +19,7 @@ from consumers.rocketmq.bodies.client_bodies import (
 )
 from consumers.rocketmq.wire.codes import DeadlineExceeded, RocketMQError, Unreachable, time_of
 
-from .membership import AT_ONCE, Silences, Turn
+from .membership import AT_ONCE, Silences, Turn, newest_change
 
 # The settings of a client that are stored: an explicit list of names, since other properties may hold secrets (proxies,
 # hooks, whatever its classes print of themselves).

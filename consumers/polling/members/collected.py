@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from consumers.models import Client, Cluster, GroupKind
 from consumers.polling.members.client_round import ClientRound
-from consumers.polling.members.membership import read_groups
 from consumers.polling.reading import ClientReading, GroupMembers, Member, MembersReading
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
-from .membership import AskedBroker, Budget, Silences, Turn
+from .membership import AskedBroker, Budget, Silences, Turn, read_groups
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _asked_at(known: KnownGroup, asked_at: datetime | None) -> datetime:
 
 
 # 5.4.0, RemotingProtocolServer: GET_CONSUMER_RUNNING_INFO is not among what a proxy serves.
-BEHIND_A_PROXY = "proxies pass no question on to their clients"
+BEHIND_A_PROXY = stored_reason(PollProblem.BEHIND_PROXY)
 
 
 async def collect_members(

@@ -15,6 +15,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.wire.codes import BrokerRefused, RocketMQError, mq_version_name, time_of
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # Whom a reading may ask about members: its budget, silent clients, and one broker in one sweep.
 
@@ -137,7 +138,8 @@ class Silences:
         silence = self.silent.get(whom)
         if silence is None or silence.until is None or now >= silence.until:
             return None
-        return f"{silence.error}; asked at {silence.at:%H:%M:%S} and again from {silence.until:%H:%M:%S} UTC on"
+        times = {"asked": f"{silence.at:%H:%M:%S}", "until": f"{silence.until:%H:%M:%S}"}
+        return stored_reason(PollProblem.CLIENT_PAUSED, error=silence.error, **times)
 
     def fell_silent(self, whom: Whom) -> bool:
         return whom in self.silent
@@ -203,7 +205,7 @@ def unite(
             {"topic": topic, "expression": one.expression, "expression_type": one.expression_type}
             for topic, one in sorted(by_topic.items())
         ),
-        error=errors[0] if errors else None if answers else "No broker could be asked.",
+        error=errors[0] if errors else None if answers else stored_reason(PollProblem.NO_BROKER_ASKED),
         sub_version=newest_change(group, [one for _, answer in told for one in answer.subscriptions], topics),
         answered_by=tuple(broker.name for broker, _ in told),
     )

@@ -1,7 +1,6 @@
 """Sums of each group. One unknown queue makes the lag of its group unknown; the known sum is stored with it."""
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 

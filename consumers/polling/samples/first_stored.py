@@ -20,6 +20,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.stored import Pulled, PullOutcome, QueueEntries
 from consumers.rocketmq.names import is_system_group
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 from .broker_clock import behind, places
 from .reading import FAILURE_HOLDS, REFUSAL_HOLDS, FirstStored, QueueKey, SampleMemory, TagCount, TopicKey
@@ -272,6 +273,20 @@ def _most_behind(brokers: Sequence[BrokerReading], size: int) -> list[Lagging]:
     return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
 
 
+def expired(offset: int, oldest: int) -> str:
+    """Why there is no message at `offset`, as it is stored."""
+    return stored_reason(PollProblem.MESSAGE_EXPIRED, offset=str(offset), oldest=str(oldest))
+
+
+def not_found(offset: int, pulled: Pulled) -> str:
+    """Why the pull at `offset` did not return the message there, as it is stored."""
+    if pulled.outcome is PullOutcome.NO_MESSAGE_YET:
+        return stored_reason(PollProblem.MESSAGE_NOT_YET, offset=str(offset))
+    # The first message found may lie after a message whose file is gone.
+    following = pulled.messages[0].queue_offset if pulled.messages else pulled.next_offset
+    return stored_reason(PollProblem.MESSAGE_SKIPPED, offset=str(offset), next=str(following))
+
+
 async def _first_stored(
     admin: BrokerAdmin, one: Lagging, memory: SampleMemory, now: datetime, deadline: float
 ) -> FirstStored:
@@ -279,8 +294,7 @@ async def _first_stored(
     try:
         minimum = await admin.min_offset(topic, queue_id, deadline_seconds=deadline)
         if one.offset < minimum:
-            error = f"the message at {one.offset} has expired: the oldest is at {minimum}"
-            return FirstStored(one.offset, None, error, now)
+            return FirstStored(one.offset, None, expired(one.offset, minimum), now)
         pulled = await admin.pull(topic, queue_id, one.offset, deadline_seconds=deadline)
     except BrokerRefused as refusal:
         if refusal.code == ResponseCode.NO_PERMISSION:
@@ -294,11 +308,5 @@ async def _first_stored(
 def _answer(offset: int, pulled: Pulled, now: datetime) -> FirstStored:
     message = pulled.messages[0] if pulled.messages else None
     if message is None or message.queue_offset != offset:
-        if pulled.outcome is PullOutcome.NO_MESSAGE_YET:
-            error = f"the broker has no message at {offset} yet"
-        else:
-            # The first message found may lie after a message whose file is gone.
-            on = pulled.next_offset if message is None else message.queue_offset
-            error = f"the message at {offset} is gone: the broker goes on at {on}"
-        return FirstStored(offset, None, error, now)
+        return FirstStored(offset, None, not_found(offset, pulled), now)
     return FirstStored(offset, datetime.fromtimestamp(message.stored_ms / 1000, UTC), None, now)

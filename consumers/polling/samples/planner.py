@@ -16,6 +16,8 @@ from consumers.rocketmq.names import is_system_group
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.stores.start import TIMESTAMP, BrokerAnswer, start_time, would_start
+from consumers.vocabulary.offset_files import StartRule
+from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.states import UnknownReason
 
 from .broker_clock import Arrivals, BrokerClock, ClockBounds, places, plan_clocks, read_clocks
@@ -110,7 +112,7 @@ async def _start(admin: BrokerAdmin, one: Unstarted, rules: StartRules, now: dat
     try:
         answer = await _broker_answer(admin, one, rules, deadline)
     except RocketMQError as failure:
-        return StartAnswer(None, "as the broker answers", str(failure), now)
+        return StartAnswer(None, stored_reason(StartRule.AS_BROKER_ANSWERS), str(failure), now)
     start = would_start(
         one.kind,
         rules.consume_from_where,

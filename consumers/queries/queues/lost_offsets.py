@@ -11,7 +11,7 @@ from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
 from consumers.queries.texts import count, messages
 from consumers.stores.start import Start
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words, stored_words
 
 
 # Committed offsets that are gone from their brokers: by broker for what tells of many groups at once, and by group.
@@ -203,8 +203,8 @@ def queue_loss(snapshot: QueueSnapshot, start: Start | None) -> QueueLoss:
             snapshot.lost_offset,
             snapshot.lost_at,
             found.offset,
-            found.rule or None,
-            found.reason or str(NOT_KNOWN_BEFORE),
+            stored_words(found.rule) or None,
+            stored_words(found.reason) or str(NOT_KNOWN_BEFORE),
         )
     if snapshot.unknown_reason == UnknownReason.NEVER_COMMITTED and snapshot.lost_offset is not None:
         return QueueLoss(snapshot.lost_offset, snapshot.lost_at, start_reason=str(ACKNOWLEDGED))

@@ -11,8 +11,9 @@ from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
 from consumers.queries.texts import iso
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
-from consumers.words.states import reason_words
+from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #
@@ -118,7 +119,7 @@ def _of_calm(state: State, polled: Polled, stands_since: datetime) -> tuple[Stat
 # silent their state too. An evaluation that is late leaves no number, but the state, as late_states.py has it. The
 # same
 # rules for whole groups, in SQL: groups/overlay.py.
-NOT_JUDGED_YET = gettext_lazy("not evaluated yet")
+NOT_JUDGED_YET = lazy_reason(ReasonCode.NOT_EVALUATED_YET)
 
 NOT_SAMPLED = gettext_lazy("not sampled")
 
@@ -183,11 +184,7 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
 
 
 def unread_reason(name: str, broker: BrokerAge | None, now: datetime, limits: Limits) -> str | None:
-    return (
-        gettext("%(name)s is not listed in the cluster") % {"name": name}
-        if broker is None
-        else broker.unread_reason(now, limits)
-    )
+    return coded_reason(ReasonCode.BROKER_UNLISTED, name=name) if broker is None else broker.unread_reason(now, limits)
 
 
 def unread_code(broker: BrokerAge | None, now: datetime, limits: Limits) -> UnknownReason | None:
@@ -250,7 +247,7 @@ def asked_time_lag(
     if read.consumer_offset is None or sample.offset != read.consumer_offset:
         return None
     if sample.first_stored_at is None:
-        return _no_time_lag(sample.first_error or gettext("the broker gave no store time"))
+        return _no_time_lag(stored_words(sample.first_error) or gettext("the broker gave no store time"))
     seconds = (broker.last_read_at - sample.first_stored_at).total_seconds()
     if seconds <= 0:
         return None

@@ -1,4 +1,4 @@
-"""What offsets alone do not tell: tag filters, popped messages without ack, and where a member would start."""
+"""Tag filters, popped messages without acknowledgement, and where a member would start."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from consumers.polling.flags import EVERY_TAG
 from consumers.polling.samples.first_stored import TAG_TYPES
 from consumers.queries.declared import public
 from consumers.queries.queues.overlay import Offsets
-from consumers.stores.start import AT_END, Start, would_start
+from consumers.stores.start import AT_END, Start, moved_to_min, would_start
 
 # How much of what waits a group would take at all: the next messages of each topic that it filters.
 NOT_TAGS = gettext_lazy("the filter uses message properties, which a consume queue does not hold")
@@ -172,5 +172,5 @@ def _as_of_now(start: Start, read: Offsets) -> Start:
     if start.rule in AT_END:
         return Start(read.broker_offset, start.rule, None if read.broker_offset is not None else read.reason)
     if read.min_offset is not None and read.min_offset > start.offset:
-        return Start(read.min_offset, f"{start.rule}, moved up to the min offset")
+        return Start(read.min_offset, moved_to_min(start.rule))
     return start

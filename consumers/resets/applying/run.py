@@ -118,7 +118,7 @@ def _through_wires(
         try:
             return _Work(reset, late, ports, hold, clock, pause).to_the_end()
         except WireClosed as lost:
-            logger.warning("The reset %s lost its connections: %s", reset.pk, lost)
+            logger.warning("The reset %s lost its connections: %s", reset.pk, stored_words(str(lost)))
             if reconnect is None or not wires_left:
                 return abandon(hold, stored_reason(ApplyReason.CONNECTIONS_LOST, error=str(lost)), clock())
         hold.renew(clock())

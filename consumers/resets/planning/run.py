@@ -17,8 +17,6 @@ from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, Reset
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
 from consumers.resets.overdue import refuse_unplanned
-from consumers.resets.planning.chosen import choice_of
-from consumers.resets.planning.gather import NO_MASTER, known_of
 from consumers.resets.request import note_work
 from consumers.resets.targets.reset_targets import TARGETS, target_of
 from consumers.resets.targets.values import QueueKey, ResetRefused, check_number
@@ -27,8 +25,8 @@ from consumers.rocketmq.wire.codes import RocketMQError, time_of
 from consumers.vocabulary.reasons import stored_reason, stored_reasons
 from consumers.vocabulary.resets import PlanReason, ResetAct, RowReason
 
-from .chosen import Chosen, chosen
-from .gather import Masters, gather
+from .chosen import Chosen, choice_of, chosen
+from .gather import NO_MASTER, Masters, gather, known_of
 from .queue_plan import (
     Aim,
     GroupSetup,

@@ -13,8 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind

@@ -13,8 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.refused import ActRefused
 from consumers.models import Broker, ConsumerGroup, Queue, QueueSnapshot, ResetKind, ResetQueue, Topic, TopicKind

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
-from consumers.retries.checks.condition_rows import ConditionName
 from consumers.retries.checks.observed import (
     READ,
     WRITE,
@@ -19,6 +17,7 @@ from consumers.rocketmq.names import dlq_topic, retry_topic
 from consumers.vocabulary.findings import FindingSeverity
 
 from .condition_rows import (
+    ConditionName,
     is_way_round,
     names,
     nobody_holds,

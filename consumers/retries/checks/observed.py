@@ -1,4 +1,4 @@
-"""What is known of a group and its brokers where retries are concerned; null means not known."""
+"""The input of retry checks: facts about a group and its brokers. Null means unknown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from consumers.polling.members.membership import NO_ANSWER, pop_answers
 from consumers.queries.limits import Limits, broker_ages, limits
 from consumers.rocketmq.names import retry_topic
 from consumers.vocabulary.states import BROADCASTING, MASTER, POPPING, PULLING
+from consumers.words.reasons import membership_reason, stored_words
 
 # What is known of one group where its retries are concerned. Plain facts; null is: not known, or there is none.
 READ, WRITE = 4, 2  # bits of a permission (RocketMQ 5.4.0, PermName)
@@ -181,14 +182,15 @@ def _permission(
     """A missed answer or two change nothing."""
     if value is None or at is None:
         return Permission(
-            unknown=error or gettext("%(broker)s has not reported its permissions yet") % {"broker": broker}
+            unknown=stored_words(error)
+            or gettext("%(broker)s has not reported its permissions yet") % {"broker": broker}
         )
     if now - at > timedelta(seconds=3 * settings.POLL_STORE_CONFIG_SECONDS + bounds.late_seconds):
         seconds = (now - at).total_seconds()
         return Permission(
             value=value,
             at=at,
-            unknown=error
+            unknown=stored_words(error)
             or gettext("the permissions of %(broker)s were last read %(seconds)s s ago")
             % {"broker": broker, "seconds": f"{seconds:.0f}"},
         )
@@ -327,4 +329,4 @@ def _membership_unknown(group: ConsumerGroup) -> str | None:
     """Why it is not known who is in it; None where it is, be it nobody."""
     if group.online is not None and group.membership_at is not None:
         return None
-    return group.membership_error or gettext("the group's members have not been asked yet")
+    return membership_reason(group.membership_error)

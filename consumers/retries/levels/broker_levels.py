@@ -17,6 +17,7 @@ from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.vocabulary.findings import FindingCode
 from consumers.vocabulary.states import MASTER
+from consumers.words.reasons import stored_words
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.
 #
@@ -110,7 +111,7 @@ def _due(row: DelayLevel | None, backlog: int | None, no_backlog: str) -> tuple[
         return None, no_backlog
     if backlog == 0:
         return None, str(NOTHING_WAITS)
-    return row.next_due_at, row.next_error or str(NOT_ASKED)
+    return row.next_due_at, stored_words(row.next_error) or str(NOT_ASKED)
 
 
 def _overdue(due: datetime | None, told: ReportedLevels) -> float | None:
@@ -208,7 +209,7 @@ def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> st
     if broker.delays_error is not None:
         return gettext("%(broker)s did not report its delay levels: %(error)s") % {
             "broker": broker.name,
-            "error": broker.delays_error,
+            "error": stored_words(broker.delays_error),
         }
     if broker.delays_at is None:
         return gettext("the delay levels of %(broker)s have not been read yet") % {"broker": broker.name}

@@ -1,4 +1,4 @@
-"""What of a group waits on which delay level, when it comes back, and what of it dies if it fails once more."""
+"""The retry backlog of a group by delay level: when it is redelivered, and what is on its last retry."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

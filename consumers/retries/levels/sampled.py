@@ -1,4 +1,4 @@
-"""What of a group was among the sampled messages of a delay level, and which wait for their last retry."""
+"""A group's messages among those sampled from a delay level, and which are on their last retry."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from consumers.models import Client, ConsumerGroup, Rung
 from consumers.queries.texts import iso
 from consumers.retries.levels.broker_levels import BrokerLevel
 from consumers.retries.levels.ladder_rows import LadderRung, LastAttempts, SampledRung
+from consumers.words.reasons import stored_words
 
 # What of a group was among the messages of a delay level that were looked into, over all brokers.
 #
@@ -59,7 +60,7 @@ def _not_sampled(broker: str, level: BrokerLevel, now: datetime) -> str | None:
         return gettext("%(broker)s refused to sample level %(level)s: %(error)s") % {
             "broker": broker,
             "level": level.level,
-            "error": row.sample_error,
+            "error": stored_words(row.sample_error),
         }
     if row.sampled_at is None:
         return gettext("level %(level)s of %(broker)s has not been sampled yet") % {

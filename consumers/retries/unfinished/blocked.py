@@ -9,8 +9,9 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.models import Assignment, GroupKind
 from consumers.queries.declared import copied
 from consumers.queries.texts import age, count, iso, messages, rate
-from consumers.retries.unfinished.blocked_rows import BlockedKind, BlockedQueue, StoredHead
+from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQueue, StoredHead
 from consumers.retries.unfinished.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
+from consumers.words.reasons import stored_words
 
 # Queues whose oldest message is not finished for longer than CONSUMERSCOPE_BLOCKED_AFTER_SECONDS.
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
@@ -136,7 +137,7 @@ def _why_unknown(head: StuckMessage) -> str | None:
     if head.is_stale:
         words = {"owner": head.client_id, "since": iso(head.told_at)}
         silence = gettext("%(owner)s has not reported its queues since %(since)s") % words
-        return f"{silence}: {head.client_error}" if head.client_error else silence
+        return f"{silence}: {stored_words(head.client_error)}" if head.client_error else silence
     if head.is_pulling:
         return gettext("the member pulls by itself: how the application handles a message is unknown")
     if head.orderly is None:
@@ -204,24 +205,6 @@ def is_past_timeout(head: StuckMessage) -> bool:
 
 KEYS_SHOWN = 60
 
-WHAT = {
-    BlockedKind.ORDERLY_SUSPEND: gettext_lazy("%(message)s is suspended by %(member)s, where %(failing)s fail"),
-    BlockedKind.LOCAL_RETRY: gettext_lazy(
-        "%(message)s fails at %(member)s, cannot be sent back and is tried again every 5 s"
-    ),
-    BlockedKind.TIMEOUT_NEAR: gettext_lazy(
-        "%(message)s is not finished by %(member)s; once it runs for %(timeout)s it is sent back while it still runs"
-    ),
-    BlockedKind.SLOW_MESSAGE: gettext_lazy("%(message)s is not finished by %(member)s: its listener still runs"),
-    BlockedKind.NOT_COMMITTED: gettext_lazy(
-        "%(message)s is held by %(member)s, which takes messages, fails none and commits none"
-    ),
-    BlockedKind.UNKNOWN: gettext_lazy("%(message)s is not finished by %(member)s; cause unknown: %(why)s"),
-}
-
-# Orderly members send back what is past its tries.
-REFUSABLE = (BlockedKind.LOCAL_RETRY, BlockedKind.ORDERLY_SUSPEND)
-
 PAST_TIMEOUT = gettext_lazy(
     "%(message)s is not finished by %(member)s for more than twice its timeout of %(timeout)s: "
     "sending it back fails too, or no thread has begun it"
@@ -230,8 +213,8 @@ PAST_TIMEOUT = gettext_lazy(
 
 def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: StoredHead | None) -> str:
     """`blocked 12 min on Stock/broker-a/3: message 48,211 (o-7) is suspended by … · 9,120 messages wait behind it`."""
-    kind = verdict.kind
-    what = str(PAST_TIMEOUT) if kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else WHAT[kind]
+    spec = BLOCKED_KINDS[verdict.kind]
+    what = PAST_TIMEOUT if verdict.kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else spec.sentence
     opening = gettext("blocked %(age)s on %(place)s: %(what)s") % {
         "age": age(head.seconds),
         "place": f"{head.topic}/{head.broker}/{head.queue_id}",
@@ -244,7 +227,7 @@ def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: Stored
             "why": verdict.why_unknown,
         },
     }
-    refused = head.sendbacks.refused if kind in REFUSABLE else None
+    refused = head.sendbacks.refused if spec.is_refusable else None
     parts = [opening, *([refused] if refused else [])]
     if head.behind:
         parts.append(gettext("blocks %(messages)s") % {"messages": messages(head.behind)})

@@ -5,6 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from consumers.queries.declared import INSIDE, answer, public
 
 
@@ -22,6 +25,46 @@ class BlockedKind(StrEnum):
     SLOW_MESSAGE = "slow message"
     NOT_COMMITTED = "not committed"
     UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class BlockedKindSpec:
+    """What is said of a kind. `is_refusable`: such a message stays where brokers refuse failed messages."""
+
+    label: Promise
+    sentence: Promise
+    is_refusable: bool = False
+
+
+BLOCKED_KINDS = {
+    BlockedKind.ORDERLY_SUSPEND: BlockedKindSpec(
+        _("orderly suspend"),
+        _("%(message)s is suspended by %(member)s, where %(failing)s fail"),
+        # Orderly members send back what is past its tries.
+        is_refusable=True,
+    ),
+    BlockedKind.LOCAL_RETRY: BlockedKindSpec(
+        _("local retry"),
+        _("%(message)s fails at %(member)s, cannot be sent back and is tried again every 5 s"),
+        is_refusable=True,
+    ),
+    BlockedKind.TIMEOUT_NEAR: BlockedKindSpec(
+        _("timeout near"),
+        _(
+            "%(message)s is not finished by %(member)s; once it runs for %(timeout)s it is sent back while it still "
+            "runs"
+        ),
+    ),
+    BlockedKind.SLOW_MESSAGE: BlockedKindSpec(
+        _("slow message"), _("%(message)s is not finished by %(member)s: its listener still runs")
+    ),
+    BlockedKind.NOT_COMMITTED: BlockedKindSpec(
+        _("not committed"), _("%(message)s is held by %(member)s, which takes messages, fails none and commits none")
+    ),
+    BlockedKind.UNKNOWN: BlockedKindSpec(
+        _("cause unknown"), _("%(message)s is not finished by %(member)s; cause unknown: %(why)s")
+    ),
+}
 
 
 @answer(name="Head")

@@ -1,4 +1,4 @@
-"""Oldest unfinished messages of queues, with all that is known of each."""
+"""The oldest unfinished message of each queue, with all that is known of it. Null is unknown."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ from consumers.retries.checks.brokers import accepted
 from consumers.retries.checks.observed import facts_of
 from consumers.retries.unfinished.blocked_rows import StoredHead
 from consumers.vocabulary.states import BROADCASTING, PULLING
+from consumers.words.reasons import stored_words
 
 
-# All that is known of one message that a member holds and has not finished. Plain facts; null is: not known.
 @dataclass(frozen=True)
 class Sendbacks:
     """Whether failed messages of a group came back since its head stands, and why it is not known where it is not.
@@ -164,18 +164,13 @@ class StuckMessage:
         return max(0, self.broker_offset - self.cached_max - 1)
 
 
-# Heads that stand, with what is known of them: rows into plain facts, for one group or for many at once.
-# Whether what a group sends back comes back: into its retry topics, its dead-letter messages, or onto a delay level.
+# Whether what a group sends back arrives: in its retry topics, its dead-letter topic, or at a delay level.
 
 MINUTE = timedelta(minutes=1)
-
 # What failed longer ago says nothing of what fails now.
 LOOKED_BACK = timedelta(minutes=3)
-
 OLD_WAITING = gettext_lazy("some are at delay levels, and the time of the newest send-back is unknown")
-
 NO_WINDOWS = gettext_lazy("send-backs are not aggregated yet")
-
 MAYBE_EARLIER = gettext_lazy("send-backs since then are not known yet")
 
 
@@ -258,11 +253,8 @@ def _unread(brokers: Iterable[BrokerAge], now: datetime) -> str | None:
     return next((reason for reason in reasons if reason is not None), None)
 
 
-# What keeps every failed message of a group from being taken back, as its retry conditions tell it.
-
-
 def refusals(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, str]:
-    """By the group's id, in a sentence, those of which it is known. Their clusters must be loaded with them."""
+    """By the group's id: why brokers refuse every failed message of it. Needs the groups' clusters loaded."""
     if not groups:
         return {}
     found = ((group.pk, accepted(facts)) for group, facts in zip(groups, facts_of(groups, now), strict=True))
@@ -270,7 +262,8 @@ def refusals(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, str]:
 
 
 HeadKey = tuple[int, int, str]  # group id, queue id, client id
-
+CACHED = ("client_id", "cached_max", "cached_count", "commit_offset")
+REPORTED = (*CACHED, "last_pull_at", "last_consume_at", "last_lock_at")
 NOT_LOOKED_UP = gettext_lazy("the message has not been fetched yet")
 
 
@@ -326,7 +319,7 @@ def _key(row: Assignment) -> HeadKey:
 def _message(head: HeadMessage) -> tuple[StoredHead | None, str | None]:
     known = (head.message_id, head.reconsume_times, head.size, head.born_at, head.stored_at)
     if head.error is not None or None in known:
-        return None, head.error or str(NOT_LOOKED_UP)
+        return None, stored_words(head.error) or str(NOT_LOOKED_UP)
     names = ("message_id", "origin_topic", "keys", "tags", "reconsume_times", "size", "born_at", "stored_at")
     return StoredHead(**{name: getattr(head, name) for name in names}), None
 
@@ -397,17 +390,11 @@ def _standing(
         told_at=row.last_seen,
         now=now,
         patience=patience_of(group).length,
-        client_id=row.client_id,
         message_model=group.message_model,
         consume_type=group.consume_type,
-        cached_max=row.cached_max,
-        cached_count=row.cached_count,
-        commit_offset=row.commit_offset,
-        last_pull_at=row.last_pull_at,
-        last_consume_at=row.last_consume_at,
-        last_lock_at=row.last_lock_at,
         broker_offset=end[0],
         unread=end[1],
         sendbacks=sendbacks,
+        **{name: getattr(row, name) for name in REPORTED},
         **said,
     )

@@ -107,10 +107,6 @@ def broker_config(body: bytes) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def broker_runtime(body: bytes) -> dict[str, str]:
-    return dict(Fields(loads_plain(body), RequestCode.GET_BROKER_RUNTIME_INFO).text_map("table"))
-
-
 def delay_offsets(body: bytes) -> dict[int, int]:
     return Fields(loads(body), RequestCode.GET_ALL_DELAY_OFFSET).numbered_integers("offsetTable")
 

@@ -20,8 +20,6 @@ from consumers.rocketmq.bodies.fastjson import Entries, Entry
 from consumers.rocketmq.bodies.offsets import consumer_offsets_table
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.wire.codes import RemoteProtocolError
-from consumers.stores.exposure import span_words
-from consumers.stores.files.stored_file import ROWS, readable_name, shown
 from consumers.vocabulary.offset_files import FileCode
 
 from .disk import read_bytes, rocksdb_beside
@@ -37,7 +35,7 @@ from .problems import (
     refuse_what_holds_nothing,
     stored,
 )
-from .stored_file import BACKUP_SUFFIX, Kind, StoredFile, kind_by_name
+from .stored_file import BACKUP_SUFFIX, ROWS, Kind, StoredFile, kind_by_name, readable_name, shown
 
 # Rows of the three kinds of offset files, each with what is wrong with it.
 # Collects the rows of a file one by one, each with what is wrong with it; a queue that stands twice is one row.
@@ -323,8 +321,8 @@ def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int
     except FileProblem as worse:
         # That there is no backup either is nothing to add.
         return _failed(path, problem, worse.of(backup.name) if os.path.exists(backup) else None)
-    age = span_words((now - parsed.modified_at).total_seconds())
-    params = {"backup": backup.name, "age": age, "problem": problem.of(path.name).members()}
+    age = (now - parsed.modified_at).total_seconds()
+    params = {"backup": backup.name, "age_seconds": age, "problem": problem.of(path.name).members()}
     return _stored(path, parsed, from_backup=True).with_findings(Finding(FileCode.FROM_BACKUP, None, params))
 
 

@@ -9,9 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from consumers.stores.files.problems import Problem
-
-from .problems import Finding
+from .problems import Finding, Problem
 
 # An offset file as it was read: its rows in the columns that all stores share, or the reason why there are none.
 Kind = Literal["broker_file", "delay_file", "consumer_file"]
@@ -31,7 +29,7 @@ STORED = pa.schema(
         ("topic", TEXT),
         ("queue_id", pa.int32()),
         ("offset", pa.int64()),
-        ("finding", TEXT),
+        ("finding", TEXT),  # what is wrong with this row; null where nothing is
     ]
 )
 

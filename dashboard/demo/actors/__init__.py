@@ -1,1 +1,1 @@
-"""The processes of the story: producers and consumers with a JVM of their own."""
+"""The processes of the demo: producers and consumers, each with a JVM."""

@@ -1,4 +1,4 @@
-"""A process of the story, with a JVM of its own: started until it is ready, told things, killed."""
+"""A process of the demo with its own JVM: starts it, sends it commands, kills it."""
 
 import os
 import select

@@ -14,8 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_POST
 
 from consumers.alerts.measures.registry import SPECS
@@ -25,15 +24,13 @@ from consumers.alerts.queries.words import number_words, rule_words, selection_w
 from consumers.alerts.tasks import hand_over_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
-from dashboard.pages.alerts.alert_rule import form_shown, rule_or_404
 from dashboard.pages.alerts.preview_pictures import at_of, end_of_data, pictures
 from dashboard.pages.common.frame import Frame, frame_of, refreshing
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.numbers import count, duration, minute
-from dashboard.wording.numbers import share as share_words
+from dashboard.wording.numbers import count, duration, minute, share as share_words
 
 from .alert_forms import act, alert_context, done, sent
-from .alert_rule import RuleForm, stored
+from .alert_rule import RuleForm, form_shown, rule_or_404, stored
 
 # What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known.
 # What a preview found, in words.

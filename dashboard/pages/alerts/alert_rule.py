@@ -12,8 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.alerts.edits import remove_rule, save_rule, why_not_removed
 from consumers.alerts.fields import EntryField, Shape, defaults_of

@@ -19,8 +19,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.channels.channel_settings import CHANNEL_FIELDS, TEMPLATES
 from consumers.alerts.channels.payload import payload_of
 from consumers.alerts.channels.receiver import CHANNEL_KINDS, kind_of
-from consumers.alerts.channels.render import Rendered, sample_payload
-from consumers.alerts.channels.render import render as render_message
+from consumers.alerts.channels.render import Rendered, render as render_message, sample_payload
 from consumers.alerts.edits import remove_channel, save_channel, send_test
 from consumers.alerts.fields import EntryField, Shape
 from consumers.alerts.queries.deliveries import channel_deliveries

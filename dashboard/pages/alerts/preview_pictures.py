@@ -6,8 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.alerts.queries.incidents import IncidentMark, incident_marks
 from consumers.alerts.queries.previews import PreviewRow
@@ -18,8 +17,7 @@ from dashboard.figures.time_bars import Bar, DayBar, Gap, Mark, day_bars, incide
 from dashboard.pages.common.frame import Frame
 from dashboard.pages.common.moments import Range
 from dashboard.wording.codes import SEVERITIES
-from dashboard.wording.numbers import clock, count, duration
-from dashboard.wording.numbers import share as share_words
+from dashboard.wording.numbers import clock, count, duration, share as share_words
 
 # What a preview found, drawn: a bar for each day, and below it, on the same axis, when whom of it would have fired.
 SUBJECTS_DRAWN = 12

@@ -6,8 +6,7 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.groups.detail import live_lag
 from consumers.overview.queries import changes

@@ -1,4 +1,4 @@
-"""The frame around every page: where to go, which cluster, which range, how fresh. All of it lives in the address."""
+"""The frame of every page: navigation, cluster, time range and freshness, all from the URL."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,8 +25,7 @@ from consumers.clusters.queries import LateEvaluation, cluster_list, late_evalua
 from consumers.clusters.rows import ClusterRow
 from consumers.models import ConsumerGroup, State
 from consumers.queries.groups import find_group
-from consumers.queries.limits import Evaluated, evaluated
-from consumers.queries.limits import Freshness as Level
+from consumers.queries.limits import Evaluated, Freshness as Level, evaluated
 from consumers.vocabulary.states import MASTER
 from dashboard.figures.plotly_files import PATH
 from dashboard.wording.numbers import ago

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dashboard.pages.site.problems import UnknownFilter
 

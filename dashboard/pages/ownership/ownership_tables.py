@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from consumers.groups.detail import GroupHead
 from consumers.models import ConsumerGroup

@@ -1,4 +1,4 @@
-"""One rebalance: what it was told by, who held which queue before and after, and what it cost."""
+"""One rebalance: its evidence, the owners of each queue before and after, and its cost."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,6 @@ class TopicView:
     picture: SafeString
     moves: Sequence[Move]
     hidden: int
-    every_queue: int
 
 
 def member_lines(detail: RebalanceDetail) -> list[MemberLine]:
@@ -97,7 +96,7 @@ def _topic_views(detail: RebalanceDetail, all_moves: bool) -> Iterator[TopicView
         shown = topic.moves if all_moves else topic.moves[:MOVES_SHOWN]
         ends = queue_ends(topic)
         picture = before_after(ends, colours, _label(topic)) if ends else SafeString("")
-        yield TopicView(topic, picture, shown, len(topic.moves) - len(shown), len(ends))
+        yield TopicView(topic, picture, shown, len(topic.moves) - len(shown))
 
 
 def _label(topic: TopicCost) -> str:

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.clusters.queries import pipeline_status
 from consumers.rebalances.events import cause_counts, rebalance_counts, rebalance_list

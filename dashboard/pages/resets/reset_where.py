@@ -1,4 +1,4 @@
-"""Of which topics, brokers and queues a reset can be planned, with what waits in each: as the newest reading has it."""
+"""The topics, brokers and queues that a reset can select, with the lag of each by the newest scrape."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -24,7 +24,7 @@ from consumers.models import (
 )
 from consumers.queries.limits import Freshness
 from consumers.vocabulary.states import Flag, UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words
 from dashboard.figures.offset_bars import stores_bar
 from dashboard.figures.reset_bar import reset_bar
 from dashboard.figures.time_bars import Mark, change_strip

@@ -13,8 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from dashboard.demo.children import free_ports
-from dashboard.launch.launcher import answers, redis_program
-from dashboard.launch.programs import HOST
+from dashboard.launch.launcher import HOST, answers, redis_program
 from dashboard.launch.supervisor import Program, Supervised, Supervisor
 
 SECONDS = 120.0

@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group, User
 from consumers.alerts.edits import acknowledge, unacknowledge
 from consumers.alerts.fields import AlertRefused
 from consumers.models import AuditEvent, Incident
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -38,8 +39,8 @@ def test_it_says_who_looks_after_it_since_when(incident: Incident, ann: User) ->
     assert (incident.acknowledged_at, incident.acknowledged_by_name) == (NOW, "ann")
     assert (incident.acknowledgement, incident.status) == ("I restart a member.", "firing")
     assert events(incident) == [(1, "firing", None), (2, "acknowledged", "ann")]
-    assert incident.events.get(sequence=2).sentence == "Acknowledged: I restart a member."
-    assert AuditEvent.objects.get().sentence == "Acknowledged: I restart a member."
+    assert stored_words(incident.events.get(sequence=2).sentence) == "Acknowledged: I restart a member."
+    assert stored_words(AuditEvent.objects.get().sentence) == "Acknowledged: I restart a member."
 
 
 def test_a_second_click_changes_nothing(incident: Incident, ann: User) -> None:

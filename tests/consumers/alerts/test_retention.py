@@ -6,8 +6,16 @@ import pytest
 
 from consumers.alerts.tasks import forget
 from consumers.models import Delivery, DeliveryAttempt, Incident, IncidentEvent, RulePreview, Silence
-from tests.alert_rows import a_channel, a_delivery, a_preview, a_rule, a_silence, an_attempt, an_incident
-from tests.alert_rows import an_incident_event as an_event
+from tests.alert_rows import (
+    a_channel,
+    a_delivery,
+    a_preview,
+    a_rule,
+    a_silence,
+    an_attempt,
+    an_incident,
+    an_incident_event as an_event,
+)
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db

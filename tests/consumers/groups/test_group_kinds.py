@@ -94,7 +94,7 @@ def test_what_is_undecided_is_said(cluster):
     [row] = group_list(GroupFilters(), now=NOW).rows
     assert row.flags == ()
     assert row.unknown["flags"] == (
-        "pop: no member has said how it consumes; habitual: membership was not watched for 7 days"
+        "POP: no member has reported how it consumes; offline by habit: membership was not watched for 7 days"
     )
 
 

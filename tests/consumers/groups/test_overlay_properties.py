@@ -2,8 +2,7 @@
 
 import pytest
 from django.db.models import F
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.groups.detail import group_queues
 from consumers.groups.listing import STORED, group_list, state_counts

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.logs.follow.globs import BLOCK_BYTES
 from consumers.logs.follow.record import FollowRules, machine_zone

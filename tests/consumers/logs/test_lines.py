@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.logs.parse.headers import LogForm, Zones, last_line
 from consumers.logs.parse.parser import FAMILIES_OF, LONGEST_LINE, LogParser, RunMerger

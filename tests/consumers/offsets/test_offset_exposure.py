@@ -57,7 +57,7 @@ def test_words_of_a_client_that_are_too_old_say_nothing_about_now(group):
     an_owner(group, queue, (112, 139, 23), last_seen=ago(46))
     row = the_row(group)
     assert ends(row) == (None, None, None)
-    assert row.unknown["exposure.high"] == "c1 last said what it holds 46 s ago: older than 45 s is too old"
+    assert row.unknown["exposure.high"] == "c1 last reported what it holds 46 s ago: older than 45 s is too old"
 
 
 def test_on_a_broker_that_is_not_read_only_the_file_bounds_what_comes_again(group):
@@ -77,7 +77,7 @@ def test_on_a_broker_that_is_not_read_only_the_file_bounds_what_comes_again(grou
     [
         (100, 150, {}, (100, "the committed offset", None)),
         (100, 150, {"min_offset": 120}, (120, "the committed offset, moved up to the min offset", None)),
-        (None, 0, NEVER, (0, "the queue is empty, so that every start is 0", None)),
+        (None, 0, NEVER, (0, "the queue is empty: every start is 0", None)),
         (None, 150, {**NEVER, "min_offset": 40}, (150, "last offset: the end of the queue", None)),
     ],
 )
@@ -110,7 +110,7 @@ def test_the_brokers_own_answer_says_where_a_member_would_start(group, sample, e
 @pytest.mark.parametrize(
     ("sample", "expected"),
     [
-        ({"start_offset": 100, "start_rule": LAST_END}, (150, LAST_END, None)),
+        ({"start_offset": 100, "start_rule": LAST_END}, (150, "last offset: the end of the queue", None)),
         ({"start_offset": 100, "start_rule": "timestamp"}, (100, "timestamp", None)),
         ({"start_offset": 10, "start_rule": "timestamp"}, (40, "timestamp, moved up to the min offset", None)),
     ],

@@ -57,7 +57,7 @@ def test_what_is_not_known_is_null_with_its_reason(group, api):
     assert (second["exposure"]["low"], second["exposure"]["high"]) == (None, None)
     assert second["unknown"]["exposure.low"] == "no member owns it"
     assert (second["would_start_at"], second["never_committed"]) == (None, True)
-    assert second["unknown"]["would_start_at"] == "no member was there to say its ConsumeFromWhere"
+    assert second["unknown"]["would_start_at"] == "no member was present to report its ConsumeFromWhere"
     assert [store["offset"] for store in second["stores"]] == [None, None, None]
     assert all(store["finding"] for store in second["stores"])
 

@@ -2,8 +2,7 @@
 
 import pytest
 import time_machine
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster

@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.flags import ghosts, group_flags, offline_share, retired_topics
 from consumers.polling.kind_limits import KindLimits
 from consumers.vocabulary.states import Flag
+from consumers.words.reasons import stored_words
 from tests.world import NOW, a_cluster, a_group, ago
 
 LIMITS = KindLimits()
@@ -89,22 +89,22 @@ def test_it_tells_a_kind_by(sentence, fields, expected):
     ("flag", "fields", "reason"),
     [
         (Flag.PAUSED, {"consume_enable": None}, "its configuration was not read"),
-        (Flag.POP, {"pops": None}, "no member has said how it consumes"),
+        (Flag.POP, {"pops": None}, "no member has reported how it consumes"),
         (Flag.GHOST, {"offline_since": ago(2 * DAY), "first_seen_at": ago(2 * DAY)}, "watched for 2 of 7 days"),
-        (Flag.GHOST, {**OFFLINE, "membership_at": ago(901)}, "not every broker has answered lately who is in it"),
-        (Flag.GHOST, {**OFFLINE, "membership_at": None}, "not every broker has answered lately who is in it"),
+        (Flag.GHOST, {**OFFLINE, "membership_at": ago(901)}, "not every broker has reported its members lately"),
+        (Flag.GHOST, {**OFFLINE, "membership_at": None}, "not every broker has reported its members lately"),
         (Flag.HABITUAL, {"presence": presence(1, 1)}, "membership was not watched for 7 days"),
     ],
 )
 def test_what_was_not_watched_or_told_is_undecided(flag, fields, reason):
     found = flags_of(**fields)
     assert flag not in found
-    assert found.undecided[flag] == reason
+    assert stored_words(found.undecided[flag]) == reason
 
 
 def test_every_flag_has_its_reason():
     found = flags_of(moved_at=ago(9 * DAY), consume_enable=False, **OFFLINE)
-    assert found.reasons == {
+    assert {flag: stored_words(why) for flag, why in found.reasons.items()} == {
         Flag.PAUSED: "consumeEnable is false: brokers refuse its pulls",
         Flag.UNLISTED_MEMBERS: "active, but no broker lists a member: its members may be clients of a proxy",
         Flag.GHOST: "no member, and nothing consumed for 9 days",

@@ -21,6 +21,7 @@ from consumers.polling.registration import Access, Wire, set_secret
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.wire.codes import Credentials
 from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.vocabulary.reasons import PollProblem
 from tests.consumers.polling.fake_broker import FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence
 from tests.readings import T0, at
@@ -129,7 +130,7 @@ def test_a_changed_site_key_is_said_on_every_known_broker(healthy, poll_settings
         assert poller.poll(T0).row.complete
         settings.SECRET_KEY = "another"
         reading = poller.poll(at(15)).offsets
-    assert "CONSUMERSCOPE_SECRET_KEY" in reading.error
+    assert PollProblem.SECRET_SEALED_OTHERWISE in reading.error
     assert [(part.name, part.error) for part in reading.brokers] == [("broker-a", reading.error)]
 
 

@@ -30,7 +30,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.rocketmq.writes import OffsetWrites
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin

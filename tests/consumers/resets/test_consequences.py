@@ -22,7 +22,7 @@ def said(group, *methods: ResetMethod) -> str:
         (group_facts(), SERVER, "older than RocketMQ 5.2 take 10 seconds more"),
         (group_facts(languages=("GO", "JAVA")), SERVER, "Members written in GO decide themselves"),
         (offline(), SERVER, "members that start later begin at the targets"),
-        (offline(pop_topics=frozenset({"orders"})), SERVER, "Popped messages of orders that are not acknowledged"),
+        (offline(pop_topics=frozenset({"orders"})), SERVER, "Unacknowledged popped messages of orders"),
         (offline(pop_topics=None), SERVER, "If the group pops"),
         (group_facts(), CLIENT, "stops consuming for about 10 seconds"),
         (group_facts(), CLIENT, "messages that arrive or expire between plan and reset"),

@@ -4,8 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.jobs.csv_cells import cell, line_of
 from consumers.resets.offset_csv import OffsetsIn, offsets_in

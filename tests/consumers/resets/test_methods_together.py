@@ -1,8 +1,7 @@
 """What goes together where members are told, and groups of which nothing can be reset."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import ResetMethod
 from consumers.resets.methods import LeftOut, refusals_of_group, together
@@ -60,9 +59,9 @@ def test_a_group_that_shares_queues_is_not_refused(group) -> None:
     [
         (group_facts(message_model="BROADCASTING"), {}, "It is a broadcasting group"),
         (offline(), {"last_message_model": "BROADCASTING"}, "It is a broadcasting group"),
-        (group_facts(message_model=None), {"last_message_model": "CLUSTERING"}, "share the queues or each read all"),
-        (group_facts(members=None, members_error="broker-b is silent"), {}, r"who is in the group \(broker-b is"),
-        (group_facts(members=None, members_error=None), {}, r"who is in the group \(a broker did not answer\)"),
+        (group_facts(message_model=None), {"last_message_model": "CLUSTERING"}, "do not report its message model"),
+        (group_facts(members=None, members_error="broker-b is silent"), {}, r"Its members are unknown \(broker-b is"),
+        (group_facts(members=None, members_error=None), {}, r"Its members are unknown \(a broker did not answer\)"),
         (offline(), {"outside_store": "com.example.RedisStore"}, r"a store of their own \(com.example.RedisStore\)"),
     ],
 )

@@ -9,8 +9,7 @@ from consumers.lake.store import Lake
 from consumers.resets.targets.moment_targets import looked_back, positions_at, was_read
 from consumers.resets.targets.values import QueueKey
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.reasons import stored_words
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words, stored_words
 from tests.pipeline_rows import at, put, rows
 
 QUEUE = QueueKey("Orders", "broker-a", 0)
@@ -76,7 +75,7 @@ def test_at_a_moment_after_the_loss_there_is_no_position_and_the_last_one_is_nam
     put(lake, "readings", rows([(10, 99)]) + rows([(None, 99)], start=15, **UNREAD))
     found = position(lake, 20)
     assert found.offset is None
-    assert "it had stood at 10 until 2026-03-01 02:00:00 UTC" in stored_words(found.reason)
+    assert "it was 10 until 2026-03-01 02:00:00 UTC" in stored_words(found.reason)
 
 
 @pytest.mark.parametrize("reason", [UnknownReason.NEVER_COMMITTED, UnknownReason.TOPIC_GONE])

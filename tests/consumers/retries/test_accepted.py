@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.retries.checks.brokers import accepted
 from consumers.retries.checks.condition_rows import is_way_round, takes_back

@@ -5,8 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.retries.unfinished.blocked import is_past_timeout, kind_of
 from consumers.retries.unfinished.blocked_rows import BlockedKind

@@ -8,9 +8,7 @@ from uuid import uuid4
 
 import pytest
 from django.conf import LazySettings
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings as examples, strategies as st
 
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupBroker, GroupWindow, PipelineRun, Reading

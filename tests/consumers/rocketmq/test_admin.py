@@ -64,11 +64,9 @@ def test_it_asks_in_the_body_what_a_broker_gives_a_client() -> None:
     assert [(request.code, dict(request.ext_fields), json.loads(request.body)) for request in seen] == [(400, {}, wish)]
 
 
-def test_it_asks_for_settings_and_runtime_values() -> None:
-    bodies = {26: b"brokerName=broker-a\n", 28: b'{"table":{"brokerVersionDesc":"V5_4_0"}}'}
-    behaviour = answering(lambda request: reply(request, body=bodies[request.code]))
+def test_it_asks_for_settings() -> None:
+    behaviour = answering(lambda request: reply(request, body=b"brokerName=broker-a\n"))
     assert ask(behaviour, lambda broker: broker.config()) == {"brokerName": "broker-a"}
-    assert ask(behaviour, lambda broker: broker.runtime()) == {"brokerVersionDesc": "V5_4_0"}
 
 
 def test_a_group_without_members_is_an_answer() -> None:

@@ -2,8 +2,7 @@
 
 import json
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.bodies.fastjson import loads, loads_plain
 from consumers.rocketmq.wire.codes import RemoteProtocolError

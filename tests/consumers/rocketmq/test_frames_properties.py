@@ -2,8 +2,7 @@
 
 import struct
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode

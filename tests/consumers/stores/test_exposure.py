@@ -1,10 +1,11 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.stores.exposure import NUMBERS, Held, Stored, exposure
+from consumers.words.reasons import stored_words
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 AGE = timedelta(seconds=45)
@@ -22,7 +23,9 @@ def exposed(committed, *owners, file=None, read_at=NOW):
     never = committed is None
     stored = Stored(committed, read_at, "never committed" if never else None, is_empty=never)
     on_disk = Stored(file, read_at, None if file is not None else "no file")
-    return exposure(stored, on_disk, owners, "no member owns it", NOW, AGE)
+    found = exposure(stored, on_disk, owners, "no member owns it", NOW, AGE)
+    unknown = {name: stored_words(why) for name, why in found.unknown.items()}
+    return replace(found, unknown=unknown, notes=tuple(map(stored_words, found.notes)))
 
 
 def ends(seen):
@@ -77,13 +80,17 @@ def test_without_a_file_the_death_of_both_is_unknown():
     [
         (100, [], "no member owns it"),
         (100, [held(cached_count=None)], "not sampled"),
-        (100, [held(112, 139, 28, said_at=ago(46))], "c1 last said what it holds 46 s ago: older than 45 s is too old"),
+        (
+            100,
+            [held(112, 139, 28, said_at=ago(46))],
+            "c1 last reported what it holds 46 s ago: older than 45 s is too old",
+        ),
         (
             100,
             [held(112, 139, 28), held(0, 9, 10, client="c2", said_at=ago(90))],
-            "c2 last said what it holds 1 min 30 s",
+            "c2 last reported what it holds 1 min 30 s",
         ),
-        (100, [held(cached_count=3)], "c1 did not say which messages it holds"),
+        (100, [held(cached_count=3)], "c1 did not report which messages it holds"),
         (100, [held()], "c1 holds no message and has no offset in its memory"),
     ],
 )
@@ -124,7 +131,7 @@ def test_a_file_beyond_the_client_is_an_anomaly_with_a_name():
 
 def test_an_offset_that_was_read_after_the_client_spoke_is_no_anomaly():
     seen = exposed(120, held(112, 139, 28, said_at=ago(12)))
-    assert seen.unknown["low"] == "the client spoke 12 s before the offset was read, and has moved on since"
+    assert seen.unknown["low"] == "the client reported 12 s before the offset was read, and has moved on since"
 
 
 def test_more_messages_than_offsets_are_an_anomaly():
@@ -136,7 +143,7 @@ def test_more_messages_than_offsets_are_an_anomaly():
 def test_of_several_owners_the_least_and_the_greatest_count():
     seen = exposed(100, held(112, 139, 28), held(105, 120, 10, client="c2", said_at=ago(5)))
     assert (seen.low, seen.high, seen.finished_out_of_order, seen.as_of) == (5, 40, 6, ago(5))
-    assert seen.notes == ("2 clients hold this queue: the least and the greatest of what they say count",)
+    assert seen.notes == ("2 clients hold this queue: the least and the greatest of what they report count",)
 
 
 offsets = st.one_of(st.none(), st.integers(0, 1000))

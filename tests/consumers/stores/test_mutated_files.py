@@ -5,8 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from consumers.stores.files.stored_file import STORED, StoredFile
 from tests.consumers.stores.stored_samples import DATA, in_words, read, rows, why, write

@@ -13,9 +13,8 @@ import consumers.vocabulary
 import consumers.words
 from consumers.vocabulary.reasons import VolumeReason
 from consumers.vocabulary.states import UnknownReason, code_of
-from consumers.words.reasons import CATALOGUES as CATALOGUES_OF_REASONS
-from consumers.words.reasons import REASONS, volume_words
-from consumers.words.states import reason_words, rule_words
+from consumers.words.reasons import CATALOGUES as CATALOGUES_OF_REASONS, REASONS, reason_words, volume_words
+from consumers.words.states import rule_words
 
 
 def modules(package) -> list:
@@ -98,7 +97,11 @@ def test_no_code_of_a_volume_is_one_of_a_reading():
 
 
 # RocketMQ's own words, and what is the words of another code alone.
-SAME_IN_CHINESE = {"POP", "Broker", "%(unknown_reason)s。"}
+SAME_IN_CHINESE = {
+    *("POP", "Broker", "%(unknown_reason)s。", "%(parts)s", "%(present_members)s", "%(other_findings)s"),
+    *("%(volume_reason)s", "%(place)s，Topic %(topic)s", "%(why)s：%(lost_queues)s", "%(why)s：%(slaves)s"),
+    "%(broker)s：%(error)s",
+}
 
 
 @pytest.mark.parametrize("enum", CATALOGUES, ids=lambda enum: enum.__name__)

@@ -15,7 +15,7 @@ from consumers.words.reasons import stored_words
         (stored_reason(PlanReason.LANGUAGE_UNSURE, languages=["GO", "RUST"]),
          "members written in GO, RUST may not understand it"),
         (stored_reason(ApplyReason.SERVER_SIDE_CHANGED, broker="a", then=True, now=None),
-         "Whether a moves offsets itself was yes at the plan, and is not known."),
+         "useServerSideResetOffset of a was yes at the plan, and is not known."),
         (stored_reason(PlanReason.UNKNOWN_THEN, unknown_reason="never_committed"), "never committed."),
         (stored_reason(ResetAct.REQUESTED, target_kind="skip_older"), "Asked for a plan: skip older."),
         ('{"code": "of_another_version", "n": 3}', "of_another_version"),

@@ -1,8 +1,7 @@
 """The shop's facts hold together: each group can show what it is there to show."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dashboard.demo import shop
 from dashboard.demo.actors.membership import Message

@@ -4,8 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
 from dashboard.figures.layout import Change, Figure, Span

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from consumers.models import Cluster
 from consumers.stores.files.disk import begins_inside, find_files
 from consumers.stores.files.stored_file import parse_offset_files
-from dashboard.launch.programs import demo_offset_files, forget_demo, user_has_clusters, watch
+from dashboard.launch.launcher import demo_offset_files, forget_demo, user_has_clusters, watch
 
 pytestmark = pytest.mark.django_db
 

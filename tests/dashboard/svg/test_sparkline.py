@@ -1,8 +1,7 @@
 import re
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dashboard.figures.shapes import HEIGHT, PAD, WIDTH, sparkline
 

@@ -5,8 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.alerts.channels.deliver import deliver
 from consumers.models import Channel

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.receiver import INSTEAD, LONGEST_SHOWN, scrubbed, scrubbed_answer, secrets_in

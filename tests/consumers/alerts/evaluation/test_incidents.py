@@ -6,6 +6,7 @@ The rule: more than 300 s behind for 60 s; over after 60 s at 200 s or less.
 import pytest
 
 from consumers.models import AlertRule, ConsumerGroup, Incident, Measure
+from consumers.words.reasons import stored_words
 from tests.alert_rounds import SILENT, Values, a_round, told
 from tests.alert_rows import a_note, a_rule
 from tests.world import NOW, a_cluster, a_group, ago
@@ -69,8 +70,8 @@ def test_it_ends_with_its_subject(rule: AlertRule) -> None:
     a_round(NOW, {"search": FINE}, rule)
     incident = Incident.objects.get()
     assert (incident.ending, told()[-1]) == ("gone", ("resolved", "billing"))
-    assert incident.events.latest("sequence").sentence == (
-        "prod/billing: Far behind ends after 2 min: there is no such thing any more, or no rule looks at it."
+    assert stored_words(incident.events.latest("sequence").sentence) == (
+        "prod/billing: Far behind resolved after 2 min: the subject no longer exists, or no rule selects it."
     )
 
 
@@ -80,8 +81,8 @@ def test_it_ends_with_its_rule(rule: AlertRule) -> None:
     a_round(NOW, {"billing": LATE})
     incident = Incident.objects.get()
     assert incident.ending == "rule"
-    assert incident.events.latest("sequence").sentence.startswith(
-        "prod/billing: Far behind ends after 2 min: the rule was removed, switched off, or does not select this"
+    assert stored_words(incident.events.latest("sequence").sentence).startswith(
+        "prod/billing: Far behind resolved after 2 min: the rule was removed or disabled, or no longer selects"
     )
 
 
@@ -153,7 +154,7 @@ def test_a_change_of_the_rule_is_noted_while_it_fires(rule: AlertRule) -> None:
     incident = Incident.objects.get()
     assert (incident.severity, incident.threshold, incident.rule_name) == ("critical", 400, "Behind")
     assert told()[-1] == ("changed", "billing")
-    assert incident.events.last().sentence == (
+    assert stored_words(incident.events.last().sentence) == (
         "prod/billing: the rule was changed: severity warning → critical, threshold 300 → 400."
     )
 
@@ -176,7 +177,7 @@ def test_a_dead_broker_is_one_incident_that_counts_its_groups() -> None:
     incident = Incident.objects.get()
     assert (incident.subject_kind, incident.broker_name, incident.groups_count) == ("broker", "broker-b", 2)
     assert incident.group_names == [["prod", "audit"], ["prod", "billing"]]
-    assert incident.events.get().sentence.endswith("300.0 measured; it leaves 2 groups unknown")
+    assert stored_words(incident.events.get().sentence).endswith("300.0 measured; it leaves 2 groups unknown")
 
 
 def test_the_groups_of_a_group_are_not_counted(rule: AlertRule) -> None:

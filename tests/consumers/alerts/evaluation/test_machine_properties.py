@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.alerts.evaluation.machine import Course, CourseTimes, Observation, Step, step
 from consumers.models import Ending, IncidentEventKind, IncidentStatus

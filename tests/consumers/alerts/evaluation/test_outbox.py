@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.models import AlertRule, Delivery, DeliveryEvent, IncidentEvent
+from consumers.words.reasons import stored_words
 from tests.alert_rounds import a_round, told
 from tests.alert_rows import a_channel, a_note, a_rule, a_silence
 from tests.world import NOW, ago
@@ -130,8 +131,8 @@ def test_a_silenced_incident_is_noted_and_not_told(rule: AlertRule) -> None:
     a_round(NOW, {"billing": LATE, "search": LATE}, rule)
     assert messages() == [[("firing", "search")]]
     assert told() == [("firing", "billing"), ("silenced", "billing"), ("firing", "search")]
-    assert IncidentEvent.objects.get(kind="silenced").sentence == (
-        "prod/billing: nobody is told until 04:00 UTC, as ann silenced it: the database moves"
+    assert stored_words(IncidentEvent.objects.get(kind="silenced").sentence) == (
+        "prod/billing: silenced until 04:00 UTC by ann: the database moves"
     )
 
 

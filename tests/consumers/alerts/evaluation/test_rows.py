@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.alerts.evaluation.machine import Course, Step
 from consumers.alerts.evaluation.rows import course_of, follow

@@ -7,6 +7,7 @@ import pytest
 
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertEngine, AlertRule, Cluster, Delivery, GroupState, Incident, PipelineRun
+from consumers.words.reasons import stored_words
 from tests.alert_rounds import told
 from tests.alert_rows import a_channel, a_rule
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_reading, a_total, ago
@@ -50,7 +51,7 @@ def test_a_rule_is_evaluated_over_stored_rows(cluster: Cluster) -> None:
     incident = Incident.objects.get()
     assert (report.evaluated, report.rules, report.groups, report.fired, report.deliveries) == (True, 1, 1, 1, 1)
     assert (incident.state, incident.started_at, incident.status) == ("STALL", ago(700), "firing")
-    assert incident.events.get().sentence.startswith("prod/billing: STALL since 02:48 UTC: ")
+    assert stored_words(incident.events.get().sentence).startswith("prod/billing: STALL since 02:48 UTC: ")
 
 
 def test_rules_that_are_switched_off_are_not_evaluated(cluster: Cluster) -> None:

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.alerts.measured import Measured
 from consumers.groups.detail import group_queues, topic_rows

@@ -8,6 +8,7 @@ import pytest
 from consumers.alerts.evaluation.run import evaluate
 from consumers.alerts.measures.registry import measured
 from consumers.models import AlertRule, Cluster, ConsumerGroup, Incident, StoredFinding
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, the_default_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
 from tests.finding_rows import a_finding, was_checked
@@ -92,7 +93,10 @@ def test_a_finding_fires_and_resolves(group) -> None:
     a_finding(group, "retries_discarded", params={"brokers": ["broker-a"]})
     assert fired(ago(30)) == [("group:prod/billing", "firing")]
     incident = Incident.objects.get()
-    assert (incident.evidence, incident.started_at) == ("Failed messages are discarded: broker-a", ago(600))
+    assert (stored_words(incident.evidence), incident.started_at) == (
+        "Failed messages are discarded: broker-a",
+        ago(600),
+    )
     StoredFinding.objects.update(resolved_at=ago(10))
     assert fired(NOW) == [("group:prod/billing", "resolved")]
 

@@ -48,7 +48,7 @@ def test_one_that_does_not_drain_has_no_number_of_seconds(cluster: Cluster) -> N
     a_behind_group(cluster, drain_seconds=None)
     assert of_group(Measure.DRAIN) == (
         None,
-        "it consumes no faster than is produced, or its rates are not known",
+        "it consumes no faster than is produced, or its rates are unknown",
     )
 
 

@@ -5,13 +5,14 @@ import pytest
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertRule, Incident, Measure, PipelineRun, QueueSnapshot
 from consumers.vocabulary.states import UnknownReason
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, an_incident
 from tests.consumers.alerts.measures.of_all import everything
 from tests.lost_rows import a_losing_group
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
 pytestmark = pytest.mark.django_db
-REPORTED_FOR_BROKER = "2 queues with a lost offset: reported for their broker"
+REPORTED_FOR_BROKER = "2 queues with a lost offset: reported for the broker"
 
 
 @pytest.fixture
@@ -96,4 +97,4 @@ def test_an_incident_of_a_group_stays_open_while_its_offsets_are_lost(cluster):
     incident = an_incident(rule, group, state="STOP", value=None)
     evaluate(NOW, lambda: NOW)
     incident.refresh_from_db()
-    assert (incident.status, incident.unknown_reason) == ("firing", REPORTED_FOR_BROKER)
+    assert (incident.status, stored_words(incident.unknown_reason)) == ("firing", REPORTED_FOR_BROKER)

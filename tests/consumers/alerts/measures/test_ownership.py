@@ -4,8 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.models import Assignment, Client, Cluster, ConsumerGroup, Measure, Queue
 from consumers.ownership.findings import findings

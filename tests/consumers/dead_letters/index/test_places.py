@@ -1,8 +1,7 @@
 """How many letters of each queue are kept, and how calls are shared out."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.dead_letters.read_queue import Calls, Ends, kept_from
 

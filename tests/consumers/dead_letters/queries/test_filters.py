@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.dead_letters.queries.filters import DeadLetterFilters
 from consumers.models import ConsumerGroup, DeadLetter, ResendOutcome

@@ -3,8 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.dead_letters.resend.run import work
 from consumers.models import Resend, ResendOutcome

@@ -3,8 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.ownership.rows import Holding
 from consumers.ownership.timeline.segments import Claim, Doubts, Patience, Stretch, segments

@@ -1,7 +1,6 @@
 """Which steps of readings are offsets that went back."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.pipeline.kernel.falls import offset_falls
 from tests.pipeline_rows import gathered, rows, us

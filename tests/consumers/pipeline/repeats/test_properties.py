@@ -1,7 +1,6 @@
 """What holds for every repeat, whatever was read."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.repeats.fallen import (

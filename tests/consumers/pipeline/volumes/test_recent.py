@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import GroupWindow
 from consumers.pipeline.volumes import recent_volumes, tiles

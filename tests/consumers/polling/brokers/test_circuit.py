@@ -4,6 +4,7 @@ import pytest
 
 from consumers.polling.memory import Circuit, Patience
 from consumers.rocketmq.wire.codes import DeadlineExceeded, Unreachable, refused
+from consumers.words.reasons import stored_words
 from tests.readings import at
 
 PATIENCE = Patience(failures=3, open_seconds=30, busy_seconds=10, busy_limit_seconds=60)
@@ -28,12 +29,12 @@ def test_a_broker_is_asked_in_every_reading_before_it_failed_three_times_in_a_ro
 def test_after_three_failures_in_a_row_it_is_left_alone_for_the_period_and_says_so():
     circuit = a_circuit(DEAD, DEAD, DeadlineExceeded("no answer", address="b:1"))
     expected = "b:1: no answer; after 3 failures in a row it is not asked until 02:01:00 UTC"
-    assert [circuit.not_asked(at(second)) for second in (31, 59, 60)] == [expected, expected, None]
+    assert [stored_words(circuit.not_asked(at(second))) for second in (31, 59, 60)] == [expected, expected, None]
 
 
 def test_a_probe_that_fails_begins_another_period():
     circuit = a_circuit(DEAD, DEAD, DEAD)
-    assert circuit.note(DEAD, at(60), 1.0) == (
+    assert stored_words(circuit.note(DEAD, at(60), 1.0)) == (
         "b:1: refused; after 4 failures in a row it is not asked until 02:01:30 UTC"
     )
     assert (circuit.not_asked(at(89)) is None, circuit.not_asked(at(90))) == (False, None)
@@ -62,7 +63,7 @@ def test_chance_spreads_a_pause_over_its_second_half(chance, seconds):
 
 def test_the_reason_says_that_it_is_busy_and_until_when():
     circuit = a_circuit(BUSY)
-    assert circuit.not_asked(at(9)) == (
+    assert stored_words(circuit.not_asked(at(9))) == (
         "b:1: GET_ALL_CONSUMER_OFFSET (43) was refused with SYSTEM_BUSY (2): too many requests; "
         "it is not asked until 02:00:10 UTC"
     )

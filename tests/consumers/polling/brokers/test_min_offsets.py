@@ -2,8 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.polling.brokers.broker_turn import plan, with_min_offsets
 from consumers.polling.brokers.remembered import MinOffsets

@@ -2,8 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.polling.brokers.joined import join_rows, kind_in_group
 from consumers.rocketmq.wire.codes import RemoteProtocolError

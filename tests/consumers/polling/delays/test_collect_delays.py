@@ -3,8 +3,9 @@
 import pytest
 
 from consumers.polling.delays.answers import DelayLimits, DelayOffsets, GroupRung, LevelSample
-from consumers.polling.delays.delay_poller import FROM_A_SLAVE, NO_SCHEDULE_TOPIC, NOT_ASKED
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.words.reasons import stored_words
 from tests.consumers.polling.delays.schedule_peer import ScheduleBroker, after, collect, collected, delayed, retry_of
 
 PULL, LOOK, WHEEL = RequestCode.PULL_MESSAGE, RequestCode.QUERY_CONSUME_QUEUE, RequestCode.GET_TIMER_METRICS
@@ -66,7 +67,7 @@ def test_messages_that_are_gone_are_passed_over():
     broker = ScheduleBroker({3: [retry_of("billing")] * 10}, first=6)
     [found] = collect(broker)
     assert (found.samples[3].looked_at, found.samples[3].sampled_of) == (4, 10)
-    assert "no message at 0" in found.levels[3].next_due.error
+    assert "no message at 0" in stored_words(found.levels[3].next_due.error)
 
 
 def test_samples_and_wheels_have_their_turn_and_next_dues_are_remembered():
@@ -92,7 +93,10 @@ def test_levels_beyond_the_budget_say_that_they_were_not_asked():
     broker = ScheduleBroker({3: [delayed()], 4: [delayed()]})
     [found] = collect(broker, limits=DelayLimits(due_calls=1))
     assert found.levels[3].next_due.error is None
-    assert (found.levels[4].next_due.due_at, found.levels[4].next_due.error) == (None, NOT_ASKED)
+    assert (found.levels[4].next_due.due_at, found.levels[4].next_due.error) == (
+        None,
+        stored_reason(PollProblem.LEVEL_NOT_ASKED, offset="0"),
+    )
 
 
 def test_levels_without_a_call_are_sampled_in_the_next_turn():
@@ -121,9 +125,9 @@ def test_levels_beyond_the_queues_of_the_schedule_topic_are_asked_for():
 @pytest.mark.parametrize(
     ("part", "error"),
     [
-        ({"read_from": "127.0.0.1:2"}, FROM_A_SLAVE),
+        ({"read_from": "127.0.0.1:2"}, stored_reason(PollProblem.FROM_SLAVE)),
         ({"delays": DelayOffsets(error="refused")}, "refused"),
-        ({"delays": DelayOffsets()}, NO_SCHEDULE_TOPIC),
+        ({"delays": DelayOffsets()}, stored_reason(PollProblem.NO_SCHEDULE_TOPIC)),
     ],
     ids=["a slave", "a failure", "no schedule topic"],
 )

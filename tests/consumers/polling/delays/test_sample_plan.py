@@ -1,7 +1,6 @@
 """Which messages of delay levels are looked into: never more calls than allowed, all levels in their turn."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.polling.delays.delay_poller import AT_ONCE, plan_sample
 from tests.readings import at

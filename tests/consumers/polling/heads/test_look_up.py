@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from consumers.polling.delays.look_up import Head, HeadAnswer, look_up
+from consumers.words.reasons import stored_words
 from tests.consumers.polling.peer import ask, found, offset_answer, stored
 from tests.readings import T0
 
@@ -52,22 +53,23 @@ def test_nul_in_a_key_does_not_reach_the_database():
 
 def test_a_message_that_has_expired_is_not_asked_for():
     answer, asked = answer_of({31: offset_answer(5)})
-    assert answer == HeadAnswer(error="the message at 4 has expired: the oldest is at 5")
+    assert stored_words(answer.error) == "the message at 4 has expired: the oldest is at 5"
     assert [code for code, _ in asked] == [31]
 
 
 @pytest.mark.parametrize(
     ("pulled", "error"),
     [
-        (found(stored(6, STORED_MS)), "the message at 4 is gone: the broker goes on at 6"),
-        ({"code": 21, "ext_fields": {"nextBeginOffset": "7"}}, "the message at 4 is gone: the broker goes on at 7"),
+        (found(stored(6, STORED_MS)), "the message at 4 is gone: the broker continues at 6"),
+        ({"code": 21, "ext_fields": {"nextBeginOffset": "7"}}, "the message at 4 is gone: the broker continues at 7"),
         ({"code": 19, "ext_fields": {"nextBeginOffset": "4"}}, "the broker has no message at 4 yet"),
-        (found(stored(4, 2**62)), "the message at 4 bears a time that no calendar has"),
+        (found(stored(4, 2**62)), "the message at 4 has a time that is in no calendar"),
     ],
 )
 def test_what_is_not_this_message_is_an_error(pulled, error):
     answer, _ = answer_of({31: offset_answer(0), 11: pulled})
-    assert answer == HeadAnswer(error=error)
+    assert answer == HeadAnswer(error=answer.error)
+    assert stored_words(answer.error) == error
 
 
 def test_a_refusal_is_the_error_of_the_head():

@@ -9,6 +9,7 @@ from consumers.polling.members.collected import KnownGroup, KnownMember, Rotatio
 from consumers.polling.members.membership import AskedBroker, Budget, Silences, Turn
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.words.reasons import stored_words
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import T0, at
 
@@ -91,7 +92,7 @@ def test_a_client_that_does_not_answer_is_left_alone_while_its_group_is_asked_an
     errors = {client.client_id: client.error for client in third.clients}
     assert errors["well"] is None
     assert "207" in errors["hung"]
-    assert errors["hung"].endswith("asked at 02:00:15 and again from 02:01:15 UTC on")
+    assert stored_words(errors["hung"]).endswith("asked at 02:00:15 and again from 02:01:15 UTC on")
     assert [client.client_id for client in fourth.clients] == ["well", "hung"]
 
 

@@ -1,8 +1,7 @@
 """Whom a reading asks when its budget does not reach for all."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.polling.members.collected import KnownGroup, KnownMember, Rotation, plan_clients, plan_sweep
 from consumers.polling.members.membership import Budget, Silences

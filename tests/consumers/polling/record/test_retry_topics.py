@@ -1,8 +1,7 @@
 """Whose retry topics a broker's topics are: names may hold the letter that joins them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.polling.record.brokers import retry_permissions
 from consumers.rocketmq.bodies.config_bodies import TopicConfig

@@ -6,6 +6,7 @@ import pytest
 
 from consumers.polling.samples.first_stored import Lagging, ask_first, forget_moved, plan_first
 from consumers.polling.samples.reading import FirstStored, SampleMemory
+from consumers.words.reasons import stored_words
 from tests.consumers.polling.peer import ask, found, offset_answer, stored
 from tests.readings import T0, at, broker, row
 
@@ -122,22 +123,22 @@ def test_the_store_time_of_the_message_at_the_offset_is_the_answer():
 
 def test_an_expired_message_is_not_asked_for():
     answer, asked = first({31: offset_answer(5)})
-    assert (answer.stored_at, answer.error) == (None, "the message at 4 has expired: the oldest is at 5")
+    assert (answer.stored_at, stored_words(answer.error)) == (None, "the message at 4 has expired: the oldest is at 5")
     assert [code for code, _ in asked] == [31]
 
 
 @pytest.mark.parametrize(
     ("pulled", "error"),
     [
-        (found(stored(6, STORED_MS)), "the message at 4 is gone: the broker goes on at 6"),
-        ({"code": 21, "ext_fields": {"nextBeginOffset": "7"}}, "the message at 4 is gone: the broker goes on at 7"),
-        ({"code": 20, "ext_fields": {"nextBeginOffset": "8"}}, "the message at 4 is gone: the broker goes on at 8"),
+        (found(stored(6, STORED_MS)), "the message at 4 is gone: the broker continues at 6"),
+        ({"code": 21, "ext_fields": {"nextBeginOffset": "7"}}, "the message at 4 is gone: the broker continues at 7"),
+        ({"code": 20, "ext_fields": {"nextBeginOffset": "8"}}, "the message at 4 is gone: the broker continues at 8"),
         ({"code": 19, "ext_fields": {"nextBeginOffset": "4"}}, "the broker has no message at 4 yet"),
     ],
 )
 def test_another_message_is_no_answer(pulled, error):
     answer, _ = first({31: offset_answer(0), 11: pulled})
-    assert (answer.stored_at, answer.error) == (None, error)
+    assert (answer.stored_at, stored_words(answer.error)) == (None, error)
 
 
 def test_a_refused_pull_marks_the_whole_topic_with_the_reason():

@@ -7,6 +7,7 @@ import pytest
 from consumers.polling.samples.planner import StartRules, Unstarted, ask_starts, forget_started, plan_starts
 from consumers.polling.samples.reading import SampleMemory, StartAnswer
 from consumers.vocabulary.states import UnknownReason
+from consumers.words.reasons import stored_words
 from tests.consumers.polling.peer import ask, offset_answer
 from tests.readings import T0, at, broker, row
 
@@ -118,7 +119,7 @@ def test_an_empty_queue_needs_no_question():
 def test_without_a_member_s_word_the_start_is_unknown_with_the_reason():
     answer, _ = start({14: NOT_FOUND}, StartRules())
     assert answer.offset is None
-    assert answer.error == "no member was there to say its ConsumeFromWhere"
+    assert stored_words(answer.error) == "no member was present to report its ConsumeFromWhere"
 
 
 def test_a_failure_is_the_answer_s_error():

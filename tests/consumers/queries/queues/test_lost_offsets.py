@@ -49,7 +49,7 @@ def shown():
     [
         (LAST, 12, (5, 0), "a member would start at 12 (last offset: the end of the queue) · skips 5 messages"),
         (FIRST, 3, (0, 4), "would start at 3 (first offset, moved up to the min offset) · redelivers 4 messages"),
-        (None, None, (None, None), "the start offset of a member is unknown: no member was there to say"),
+        (None, None, (None, None), "the start offset of a member is unknown: no member was present to report"),
     ],
 )
 def test_a_queue_says_what_was_there_and_where_a_member_would_start(cluster, where, start, effect, words):

@@ -76,7 +76,7 @@ def test_one_that_cannot_be_read_is_not_written_again() -> None:
     row = in_doubt(500, 700)
     settle(Reset(seen={"members": []}), [row], facts([], None, "broker-a is silent"))
     assert (row.step, row.before, row.written_at) == (ResetStep.UNANSWERED, 500, NOW)
-    assert "only reading back tells" in str(stored_words(row.error))
+    assert "the read-back shows" in str(stored_words(row.error))
 
 
 def test_one_that_is_written_again_is_as_planned() -> None:

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.applying.run import work

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import Reset, ResetMethod, ResetQueue
 from consumers.resets.applying.revalidate import SAID, what_moved
@@ -90,7 +89,7 @@ EMPTY: dict[str, Any] = {"members": (), "message_model": None, "consume_type": N
         ),
         (
             {"brokers": {"broker-a": replace(BROKER, server_side=False)}},
-            "Whether broker-a moves offsets itself was yes at the plan, and is no.",
+            "useServerSideResetOffset of broker-a was yes at the plan, and is no.",
         ),
     ],
 )

@@ -119,7 +119,7 @@ def moved_of(site: Site, **fields: Any) -> None:
     [
         ({"members": ("c1",)}, "was offline at the plan, and is online"),
         ({"permission": 4}, "The permission of broker-b was 6"),
-        ({"server_side": False}, "Whether broker-b moves offsets itself was yes"),
+        ({"server_side": False}, "useServerSideResetOffset of broker-b was yes"),
         ({"end": 999}, "it ended at 1,000 at the plan"),
         ({"offsets": {0: 499, 1: 501}}, "it went back from 500 to 499"),
         ({"offsets": {0: 500}}, "has no commit any more"),

@@ -66,14 +66,14 @@ def test_too_many_queues_are_refused_though_rows_knew_fewer(plan: Planner, fake:
     fake.masters["broker-a"].ends["Orders", 2] = (0, 1)
     error = plan(ResetKind.EARLIEST).error
     assert error is not None
-    assert "5 queues are more than one reset may move (4, RESET_QUEUES_MAX)" in stored_words(error)
+    assert "5 queues exceed RESET_QUEUES_MAX (4)" in stored_words(error)
 
 
 def test_what_the_past_warns_of_stands_among_the_warnings(plan: Planner, fake: FakeCluster, group: Any) -> None:
     ConsumerGroup.objects.create(cluster=group.cluster, name="shipping", kind="user", first_seen_at=NOW)
     fake.masters["broker-a"].offsets["shipping", "Orders", 0] = 33
     assert any(
-        "Where shipping stands" in stored_words(warning) for warning in plan(ResetKind.COPY, "shipping").warnings
+        "The offsets of shipping" in stored_words(warning) for warning in plan(ResetKind.COPY, "shipping").warnings
     )
 
 

@@ -5,8 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import ResetKind, ResetMethod
 from consumers.resets.planning.queue_plan import (
@@ -168,7 +167,7 @@ def test_warnings_name_what_comes_again_what_is_lost_and_what_cannot_be_undone()
     ]
     again, first, lost, uncounted = map(stored_words, of_amounts(totals_of(rows)))
     assert "once more: 30, queues: 1" in again
-    assert first == "The first message that comes again is from 2026-03-14 03:00:00 UTC, as far as messages were read."
+    assert first == "The first redelivered message is from 2026-03-14 03:00:00 UTC, as far as messages were read."
     assert "skipped: 50, queues: 1" in lost
     assert "nobody can tell what is replayed or skipped: 1" in uncounted
     cannot, clipped, left = map(stored_words, of_gaps(totals_of(rows)))

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.consumers.resets.applying.conftest import Site, clock
-from tests.consumers.resets.applying.conftest import site as hasty_site
+from tests.consumers.resets.applying.conftest import Site, clock, site as hasty_site
 
 __all__ = ["clock", "hasty_site"]
 

@@ -1,7 +1,6 @@
 """Verdicts held against the truth of simulated groups: what is not known for sure may be UNKNOWN, and nothing else."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import ResetMethod
 from tests.consumers.resets.read_back.simulated_group import METHODS

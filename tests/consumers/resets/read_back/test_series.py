@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.resets.read_back.case import Change, Series, restored, saved
 from tests.world import NOW

@@ -88,7 +88,7 @@ def test_a_copy_is_where_the_other_group_stands(group: ConsumerGroup) -> None:
         (RequestCode.QUERY_CONSUMER_OFFSET, "shipping")
     }
     assert {request.ext_fields["setZeroIfNotFound"] for request in asked} == {"false"}
-    assert "taken as it was at the time of the plan" in stored_words(given.warnings[0])
+    assert "are those of the plan" in stored_words(given.warnings[0])
 
 
 def test_a_copy_does_not_guess_what_a_silent_broker_holds(group: ConsumerGroup) -> None:

@@ -2,8 +2,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import ResetKind
 from consumers.resets.targets.reset_targets import value_of

@@ -8,7 +8,6 @@ from consumers.rocketmq.bodies.config_bodies import (
     RetryPolicy,
     TopicConfig,
     broker_config,
-    broker_runtime,
     delay_offsets,
     group_configs,
     message_request_modes,
@@ -114,19 +113,6 @@ def test_it_reads_settings_line_by_line() -> None:
 def test_it_refuses_settings_that_are_none(body: bytes) -> None:
     with pytest.raises(RemoteProtocolError, match=r"GET_BROKER_CONFIG \(26\)"):
         broker_config(body)
-
-
-def test_it_reads_runtime_values_as_the_texts_they_are() -> None:
-    assert broker_runtime(b'{"table":{"brokerVersionDesc":"V5_4_0","dispatchBehindBytes":"0"}}') == {
-        "brokerVersionDesc": "V5_4_0",
-        "dispatchBehindBytes": "0",
-    }
-
-
-@pytest.mark.parametrize("body", [b"{}", b'{"table":[]}', b'{"table":{"a":1}}', b'{"table":{"a":null}}'])
-def test_it_refuses_runtime_values_that_are_not_texts(body: bytes) -> None:
-    with pytest.raises(RemoteProtocolError, match=r"GET_BROKER_RUNTIME_INFO \(28\) field table"):
-        broker_runtime(body)
 
 
 def test_it_reads_the_delay_offsets_of_a_real_broker() -> None:

@@ -1,8 +1,7 @@
 """Delay levels: the broker's list of delays, and which queue holds which level."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.bodies.config_bodies import level_delays, level_of_queue, queue_of_level
 from consumers.rocketmq.wire.codes import RemoteProtocolError

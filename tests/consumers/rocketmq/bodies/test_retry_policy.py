@@ -1,8 +1,7 @@
 """Retry policies of groups: how long a message waits before it comes again."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.bodies.config_bodies import RetryPolicy, retry_delay_ms
 

@@ -5,8 +5,7 @@ import zlib
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.messages.bodies import DEEPEST, BodyKind, decoded_body, is_json, laid_out
 

@@ -3,8 +3,7 @@
 import struct
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.messages.stored import stored_messages
 from consumers.rocketmq.wire.codes import RemoteProtocolError

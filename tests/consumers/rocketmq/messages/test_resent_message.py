@@ -3,8 +3,7 @@
 import dataclasses
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.messages.dead import resent
 from consumers.rocketmq.messages.stored import StoredMessage

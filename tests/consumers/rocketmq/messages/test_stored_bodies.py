@@ -5,8 +5,7 @@ import zlib
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.rocketmq.messages.bodies import Compression, opened_body
 

@@ -1,8 +1,7 @@
 """Queues of one table found in another."""
 
 import pyarrow as pa
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from consumers.stores.checks import QueueKeys
 from consumers.stores.files.stored_file import ROWS

@@ -1,8 +1,7 @@
 """Labels as people type them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dashboard.pages.alerts.alert_forms import WrongLabels, labels_of, lines_of_labels
 

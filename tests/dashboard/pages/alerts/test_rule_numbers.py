@@ -1,8 +1,7 @@
 """Numbers of rules as people type them, and as they are shown again."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.models import Measure
 from dashboard.pages.alerts.alert_rule import WrongNumber, length_of, number_of, typed_length, typed_number

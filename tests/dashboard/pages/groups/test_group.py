@@ -4,10 +4,9 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from consumers.models import Client as Member
-from consumers.models import Cluster
+from consumers.models import Client as Member, Cluster
 from consumers.vocabulary.states import UnknownReason
-from consumers.words.states import reason_words
+from consumers.words.reasons import reason_words
 from tests.world import (
     a_broker,
     a_cluster,

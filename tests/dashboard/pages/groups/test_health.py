@@ -10,13 +10,13 @@ from django.test import Client
 from consumers.alerts.health import note
 from consumers.models import (
     Assignment,
+    Client as Member,
     ConsumerGroup,
     GroupBroker,
     GroupState,
     GroupWindow,
     PipelineRun,
 )
-from consumers.models import Client as Member
 from tests.health_rows import a_healthy_group, a_read_cluster
 from tests.rebalance_rows import a_crash_loop
 from tests.retry_rows import a_queue_is_blocked, levels_wait

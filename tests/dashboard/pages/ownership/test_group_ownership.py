@@ -6,8 +6,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import Assignment, ConsumerGroup, Reading
-from consumers.models import Client as Member
+from consumers.models import Assignment, Client as Member, ConsumerGroup, Reading
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour, trouble
 from tests.rebalance_rows import a_rebalance
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago

@@ -4,8 +4,7 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.alerts.channels.receiver import pause_after
 

@@ -5,8 +5,7 @@ import socket
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from consumers.alerts.channels.kinds.addresses import NotResolved, WrongAddress, checked_addresses, is_allowed
 

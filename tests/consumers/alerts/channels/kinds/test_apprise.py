@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from apprise import Apprise
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.kinds.apprise import (

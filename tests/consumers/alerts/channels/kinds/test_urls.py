@@ -1,8 +1,7 @@
 """URLs that people enter for channels."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.alerts.channels.kinds.addresses import WrongAddress, parsed_url
 

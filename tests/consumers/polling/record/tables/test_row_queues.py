@@ -1,8 +1,7 @@
 """Rows and the queues they are about."""
 
 import pyarrow as pa
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from consumers.polling.record.keyed_rows import RowQueues, numbers_at
 

@@ -1,0 +1,83 @@
+"""Lengths of time and counts in words. A length has two units at most, and is `> 30 d` where it is longer."""
+
+from collections.abc import Callable
+
+from django.utils.translation import gettext, ngettext
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+CAP_DAYS = 30
+Part = tuple[int, str]  # 3, "min"
+
+
+def _span_parts(seconds: float) -> tuple[bool, list[Part]]:
+    """Whether the length is above the cap, and its units: the second unit only where it still matters."""
+    if seconds > CAP_DAYS * DAY:
+        return True, [(CAP_DAYS, "d")]
+    return False, _exact_parts(seconds)
+
+
+def _exact_parts(seconds: float) -> list[Part]:
+    """Without the cap: of a length that somebody chose."""
+    whole = round(seconds)
+    if whole < MINUTE:
+        return [(whole, "s")]
+    if whole < 10 * MINUTE:
+        return _two(whole, MINUTE, "min", 1, "s")
+    if whole < HOUR:
+        return [(whole // MINUTE, "min")]
+    if whole < DAY:
+        return _two(whole, HOUR, "h", MINUTE, "min")
+    return _two(whole, DAY, "d", HOUR, "h")
+
+
+def _two(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> list[Part]:
+    first, rest = divmod(seconds, large)
+    second = rest // small
+    return [(first, large_unit), *([(second, small_unit)] if second else [])]
+
+
+def age(seconds: float) -> str:
+    """`41 min`, `3 min 12 s`, `2 d 4 h`; `> 30 d` for what is longer. All lengths of time on pages are worded here.
+
+    What somebody chose is worded by `chosen`: `> 30 d` would not say what was chosen.
+    """
+    is_capped, parts = _span_parts(seconds)
+    return gettext("> %s") % _worded(parts) if is_capped else _worded(parts)
+
+
+def chosen(seconds: float) -> str:
+    """A length of time that somebody set, in full."""
+    return _worded(_exact_parts(seconds))
+
+
+def _worded(parts: list[Part]) -> str:
+    units = {"s": gettext("%d s"), "min": gettext("%d min"), "h": gettext("%d h"), "d": gettext("%d d")}
+    return " ".join(units[unit] % number for number, unit in parts)
+
+
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+# By the last word of a value's name.
+COUNTED: dict[str, Callable[[int], str]] = {
+    "messages": lambda n: ngettext("%(count)s message", "%(count)s messages", n),
+    "queues": lambda n: ngettext("%(count)s queue", "%(count)s queues", n),
+    "groups": lambda n: ngettext("%(count)s group", "%(count)s groups", n),
+    "members": lambda n: ngettext("%(count)s member", "%(count)s members", n),
+    "episodes": lambda n: ngettext("%(count)s rebalance episode", "%(count)s rebalance episodes", n),
+    "repeats": lambda n: ngettext("%(count)s repeat", "%(count)s repeats", n),
+    "findings": lambda n: ngettext("%(count)s more finding", "%(count)s more findings", n),
+}
+
+
+def messages(number: int) -> str:
+    return counted("_messages", number)
+
+
+def counted(name: str, number: int) -> str:
+    """`3 queues` for a value named `lost_queues`; the number alone where the name ends in no unit."""
+    _name, is_unit, unit = name.rpartition("_")
+    if not is_unit or unit not in COUNTED:
+        return count(number)
+    return COUNTED[unit](number) % {"count": count(number)}
