@@ -504,7 +504,7 @@ class Migration(migrations.Migration):
                 ('value', models.FloatField(help_text="The newest known number, in the measure's unit; null for states", null=True)),
                 ('worst_value', models.FloatField(null=True)),
                 ('state', models.CharField(help_text='The newest known state, where states are compared', max_length=10, null=True)),
-                ('evidence', models.TextField(default='', help_text='A sentence with the numbers, as of `value_at`')),
+                ('evidence', models.TextField(default='', help_text='A code with its values, as of `value_at`')),
                 ('value_at', models.DateTimeField(null=True)),
                 ('unknown_since', models.DateTimeField(help_text='Null while the value is known', null=True)),
                 ('unknown_reason', models.TextField(null=True)),

@@ -11,7 +11,6 @@ from consumers.models.dead_letters import (
     ResendOutcome,
     ResendStatus,
 )
-from consumers.models.findings import StoredFinding
 from consumers.models.groups import (
     ConsumerGroup,
     GroupBroker,
@@ -30,6 +29,7 @@ from consumers.models.incidents import (
     IncidentEvent,
     IncidentEventKind,
     IncidentStatus,
+    StoredFinding,
     SubjectKind,
 )
 from consumers.models.logs import LogEvent, LogFile

@@ -1,4 +1,4 @@
-"""Incidents and the health of groups. Written by the alerts and general workers only."""
+"""Incidents, the health of groups, and findings. Written by the alerts and general workers only."""
 
 import uuid
 
@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from consumers.models.clusters import Cluster
 from consumers.models.groups import ConsumerGroup
 from consumers.models.rules import AlertRule, Comparison, Severity, Silence
 
@@ -64,7 +65,7 @@ class Incident(models.Model):
     value = models.FloatField(null=True, help_text="The newest known number, in the measure's unit; null for states")
     worst_value = models.FloatField(null=True)
     state = models.CharField(max_length=10, null=True, help_text="The newest known state, where states are compared")
-    evidence = models.TextField(default="", help_text="A sentence with the numbers, as of `value_at`")
+    evidence = models.TextField(default="", help_text="A code with its values, as of `value_at`")
     value_at = models.DateTimeField(null=True)
     unknown_since = models.DateTimeField(null=True, help_text="Null while the value is known")
     unknown_reason = models.TextField(null=True)
@@ -168,3 +169,32 @@ class GroupHealth(models.Model):
 
     def __str__(self) -> str:
         return f"{self.group_id}: {self.level}"
+
+
+# Findings over time: written by the health task of the general worker.
+class StoredFinding(models.Model):
+    """What a check found, from `since` until `resolved_at`; words are made of `code` and `params`.
+
+    A finding that could not be checked stays open, and its `last_seen_at` stays as it is.
+    """
+
+    identity = models.CharField(max_length=64, help_text="One for each code, subject and key")
+    code = models.CharField(max_length=40, help_text="A FindingCode")
+    severity = models.CharField(max_length=8, help_text="A FindingSeverity")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="findings")
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, null=True, related_name="findings")
+    group_name = models.CharField(max_length=255, default="")
+    broker = models.CharField(max_length=255, default="")
+    params = models.JSONField(default=dict)
+    since = models.DateTimeField(help_text="As the check says; else when it was first found")
+    last_seen_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["identity"], condition=Q(resolved_at=None), name="one_open_finding")
+        ]
+        indexes = [models.Index(fields=["resolved_at"], name="resolved_findings")]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.group_name or self.broker}"

@@ -57,22 +57,21 @@ class NotNow(Refused):
 
 def refuse_unknown(cluster: str | None, group: str | None) -> None:
     """Raises NotFound where a filter names a cluster, or a group of it or of any cluster, that does not exist."""
-    if cluster is not None and group is not None:
-        if not ConsumerGroup.objects.filter(cluster__name=cluster, name=group).exists():
-            raise group_missing(cluster, group)
-    elif cluster is not None and not Cluster.objects.filter(name=cluster).exists():
-        raise NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
-    elif group is not None and not ConsumerGroup.objects.filter(name=group).exists():
-        raise NotFound(gettext("There is no group %(group)s.") % {"group": repr(group)})
+    clusters, groups = Cluster.objects.all(), ConsumerGroup.objects.all()
+    if cluster is not None:
+        clusters, groups = clusters.filter(name=cluster), groups.filter(cluster__name=cluster)
+    is_known = cluster is None or clusters.exists() if group is None else groups.filter(name=group).exists()
+    if not is_known:
+        raise group_missing(cluster, group or "")
 
 
-def group_missing(cluster: str, group: str) -> NotFound:
+def group_missing(cluster: str | None, group: str) -> NotFound:
+    words = {"cluster": repr(cluster), "group": repr(group)}
+    if cluster is None:
+        return NotFound(gettext("There is no group %(group)s.") % words)
     if not Cluster.objects.filter(name=cluster).exists():
-        return NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
-    return NotFound(
-        gettext("There is no group %(group)s in cluster %(cluster)s.")
-        % {"group": repr(group), "cluster": repr(cluster)}
-    )
+        return NotFound(gettext("There is no cluster %(cluster)s.") % words)
+    return NotFound(gettext("There is no group %(group)s in cluster %(cluster)s.") % words)
 
 
 def found_group(cluster: str, group: str) -> ConsumerGroup:
