@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from django.conf import settings
 from django.db.models import Q
 
@@ -26,7 +28,8 @@ from .joined import kind_of
 # Readings are looked at in stretches, until one has the offset past the message. A message that waited for longer has
 # no time of delivery here.
 STRETCH, STRETCHES = timedelta(hours=1), 6
-MOST_READINGS = 200_000
+COLUMNS = ("taken_at", "broker", "queue_id", "consumer_offset")
+MOST_READINGS = 500_000
 # A reading before the copy was stored tells that nothing was consumed then.
 BEFORE = timedelta(minutes=2)
 
@@ -40,34 +43,54 @@ class Passed:
     error: str | None = None
 
 
-def passed(group: ConsumerGroup, copy: StoredCopy, now: datetime) -> Passed:
-    """When readings saw the group's offset pass a copy. Reads Parquet."""
-    lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
-    since, readings = copy.stored_at - BEFORE, []
-    until = since
-    for _ in range(STRETCHES):
-        start, until = until, min(until + STRETCH, now)
-        try:
-            readings += _readings(lake, group, copy.place, start, until)
-        except (TooManyRows, OSError) as error:
-            return Passed((), start, str(error))
-        if any(offset is not None and offset > copy.offset for _, offset in readings) or until >= now:
-            break
-    found = crossings(readings, copy.offset)
-    return Passed(_marked(group, copy.place, found, since), until)
+class QueueReadings:
+    """Readings of a group's queues, whole hours of a topic at once: copies of one message lie close together."""
 
+    def __init__(self, group: ConsumerGroup, now: datetime) -> None:
+        self._group, self._now = group, now
+        self._lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
+        self._hours: dict[tuple[str, datetime], pa.Table] = {}
 
-def _readings(
-    lake: Lake, group: ConsumerGroup, place: QueuePlace, since: datetime, until: datetime
-) -> list[tuple[datetime, int | None]]:
-    same = {"topic": place.topic, "broker": place.broker, "queue_id": place.queue_id}
-    columns = ["taken_at", "consumer_offset"]
-    rows = read_group(
-        lake, "readings", group.cluster.name, group.name, since, until, columns, equal=same, most_rows=MOST_READINGS
-    )
-    return sorted(
-        ((row["taken_at"], row["consumer_offset"]) for row in rows.to_pylist()), key=lambda reading: reading[0]
-    )
+    def passed(self, copy: StoredCopy) -> Passed:
+        """When readings saw the group's offset pass a copy. Reads Parquet."""
+        since = copy.stored_at - BEFORE
+        readings: list[tuple[datetime, int | None]] = []
+        hour = since.replace(minute=0, second=0, microsecond=0)
+        for number in range(STRETCHES):
+            start = hour + number * STRETCH
+            if start > self._now:
+                break
+            try:
+                readings += [one for one in self._of_hour(copy.place, start) if one[0] >= since]
+            except (TooManyRows, OSError) as error:
+                return Passed((), max(start, since), str(error))
+            if any(offset is not None and offset > copy.offset for _, offset in readings):
+                break
+        found = crossings(readings, copy.offset)
+        looked_until = min(hour + STRETCHES * STRETCH, self._now)
+        return Passed(_marked(self._group, copy.place, found, since), looked_until)
+
+    def _of_hour(self, place: QueuePlace, hour: datetime) -> list[tuple[datetime, int | None]]:
+        rows = self._hours.get((place.topic, hour))
+        if rows is None:
+            rows = self._hours[place.topic, hour] = self._read(place.topic, hour)
+        of_queue = pc.and_(pc.equal(rows["broker"], place.broker), pc.equal(rows["queue_id"], place.queue_id))
+        found = rows.filter(of_queue).sort_by("taken_at")
+        return list(zip(found["taken_at"].to_pylist(), found["consumer_offset"].to_pylist(), strict=True))
+
+    def _read(self, topic: str, hour: datetime) -> pa.Table:
+        group, until = self._group, min(hour + STRETCH, self._now + INSTANT)
+        return read_group(
+            self._lake,
+            "readings",
+            group.cluster.name,
+            group.name,
+            hour,
+            until,
+            COLUMNS,
+            equal={"topic": topic},
+            most_rows=MOST_READINGS,
+        )
 
 
 def _marked(

@@ -16,7 +16,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
 from consumers.rocketmq.message_calls import MOST_BY_KEY, MessageCalls
 from consumers.rocketmq.messages.stored import StoredMessage
-from consumers.rocketmq.names import dlq_topic
+from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, dlq_topic
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.messages import AttemptUnknown, CopyKind
 
@@ -194,11 +194,14 @@ class Lookup:
         return SearchedPlace(topic, broker, len(own))
 
     def _is_of_group(self, message: StoredMessage) -> bool:
-        """Levels hold what all groups have sent back: what waits for another group is not this one's."""
-        if message.topic != SCHEDULE_TOPIC:
-            return True
-        real = message.properties.get("REAL_TOPIC")
-        return real in self.topics.retries or real in self.topics.normal
+        """What another group has sent back, or has given up, is not this one's."""
+        topic = message.topic
+        if topic == SCHEDULE_TOPIC:
+            topic = message.properties.get("REAL_TOPIC", "")
+            return topic in self.topics.retries or topic in self.topics.normal
+        if topic.startswith(DLQ_PREFIX):
+            return topic == dlq_topic(self.topics.group)
+        return topic in self.topics.retries or not topic.startswith(RETRY_PREFIX)
 
     async def _add_dues(self) -> None:
         """Of copies that still wait on a delay level, when they are due."""
@@ -222,8 +225,9 @@ class Lookup:
         return None if code is None else due_time(code)
 
     def _add(self, message: StoredMessage, broker: str) -> StoredCopy:
+        """Whatever the message is of: only this group's are kept."""
         copy = copy_of(message, broker)
-        return self._copies.setdefault(copy.stored_id, copy)
+        return self._copies.setdefault(copy.stored_id, copy) if self._is_of_group(message) else copy
 
     def _add_other(self, message: StoredMessage, broker: str) -> None:
         copy = copy_of(message, broker)

@@ -17,7 +17,7 @@ from consumers.words.reasons import coded_reason
 
 from .copies import FoundCopies, QueueOffset, QueuePlace, SearchedPlace, StoredCopy
 from .deliveries import Cover, Delivery, Evidence, deliveries, least
-from .history import Owner, Owners, Passed, QueueOwners, covers, passed
+from .history import Owner, Owners, Passed, QueueOwners, QueueReadings, covers
 from .joined import Attempt, JoinedMessage, joined
 from .rows import (
     AttemptedMessageRow,
@@ -83,6 +83,7 @@ class _Known:
         covering = covers(group, copies)
         # Of what was sent back its copies tell the time.
         asked = [one.copy for one in delivering if not one.send_backs or one.copy.stored_id in covering]
+        readings = QueueReadings(group, found.at)
         since = min((copy.stored_at for copy in copies), default=found.at)
         return cls(
             group,
@@ -91,7 +92,7 @@ class _Known:
             {one.place: one for one in found.offsets},
             QueueOwners(group, {copy.place for copy in copies}, since, found.at),
             covering,
-            {copy.stored_id: passed(group, copy, found.at) for copy in asked},
+            {copy.stored_id: readings.passed(copy) for copy in asked},
         )
 
     def progress(self, attempt: Attempt) -> tuple[AttemptProgress | None, str | None]:

@@ -235,6 +235,28 @@ def test_without_polls_from_then_it_is_said_until_when_they_were_looked_at(group
     assert delivery.sentence == "after 02:49:50, member unknown, committed"
 
 
+@pytest.mark.parametrize(("hours", "is_known"), [(3, True), (8, False)])
+def test_a_message_that_waited_for_hours_is_looked_for_in_the_first_of_them(
+    group: ConsumerGroup, history: Lake, hours: int, is_known: bool
+) -> None:
+    it_was_polled(history, (3600 * hours - 60, 900), (1000, 1000))
+    answer = message_attempts(group, found(original(3600 * hours), offset=1000))
+    [delivery] = answer.messages[0].deliveries
+    assert delivery.before == (ago(1000) if is_known else None)
+    assert answer.messages[0].deliveries_low == 1
+
+
+def test_a_history_that_is_too_long_to_read_says_so(
+    group: ConsumerGroup, history: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("consumers.messages.history.MOST_READINGS", 1)
+    it_was_polled(history, (600, 900), (585, 1000))
+    answer = message_attempts(group, found(original(610), offset=1000))
+    [delivery] = answer.messages[0].deliveries
+    assert delivery.before is None
+    assert delivery.unknown["before"] == "the history could not be read: More than 1 rows."
+
+
 def test_a_queue_that_no_poll_has_seen_has_no_known_owner(group: ConsumerGroup) -> None:
     elsewhere = QueuePlace("Orders", "broker-b", 3)
     answer = message_attempts(group, found(original(610, place=elsewhere), offset=1000))

@@ -108,6 +108,14 @@ def test_what_waits_for_another_group_is_not_this_groups(broker: IndexBroker) ->
     assert kinds(look(broker, "U1")) == ["original"]
 
 
+def test_the_place_of_another_groups_copy_leads_to_this_groups(broker: IndexBroker) -> None:
+    failed_twice(broker)
+    foreign = broker.put("%RETRY%audit", 0, at(15), times=1, UNIQ_KEY="U1", RETRY_TOPIC="Orders")
+    found = look(broker, foreign)
+    assert kinds(found) == WHOLE
+    assert "%RETRY%audit" not in {copy.place.topic for copy in found.copies}
+
+
 def test_a_copy_on_a_delay_level_says_when_it_is_due(broker: IndexBroker) -> None:
     broker.put("Orders", 5, at(0), UNIQ_KEY="U1")
     broker.put(LEVELS, 3, at(5), times=1, UNIQ_KEY="U1", REAL_TOPIC=RETRY)
