@@ -114,8 +114,8 @@ INTERVAL = "persistConsumerOffsetInterval"
 NOBODY_HOLDS = gettext_lazy(
     "popping: no member owns a queue; messages that are popped and not acknowledged are redelivered"
 )
-SPOKE = ("client_id", "running_info_at", "running_info_error", "settings", "pop_queues", "started_at")
-HELD = ("queue_id", "client_id", "last_seen", "commit_offset", "cached_min", "cached_max", "cached_count")
+SPOKE = ("client_id", "running_info_at", "running_info_error", "settings", "pop_queues", "started_at", "orderly")
+HELD = ("queue_id", "client_id", "last_seen", "commit_offset", "cached_min", "cached_max", "cached_count", "head_since")
 
 
 @dataclass(frozen=True)
@@ -197,10 +197,11 @@ class Members:
 def members_of(group: ConsumerGroup) -> Members:
     """Two queries."""
     clients = tuple(Client.objects.filter(group=group, gone_by=None).order_by("client_id").values(*SPOKE))
+    orderly = {client["client_id"] for client in clients if client["orderly"]}
     held: dict[int, list[Held]] = defaultdict(list)
     rows = Assignment.objects.filter(group=group, gone_by=None).order_by("client_id").values_list(*HELD)
-    for queue, client_id, *said in rows:
-        held[queue].append(Held(client_id, *said))
+    for queue, client_id, at, offset, first, last, count, since in rows:
+        held[queue].append(Held(client_id, at, offset, first, last, count, since, client_id in orderly))
     is_popping = group.consume_type == POPPING or any(client["pop_queues"] for client in clients)
     answers = [client["running_info_at"] is not None and client["running_info_error"] is None for client in clients]
     return Members(

@@ -308,6 +308,7 @@ def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRo
         facts.members.no_owner,
         facts.now,
         facts.max_age,
+        read.broker_offset,
     )
 
 

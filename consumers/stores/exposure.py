@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from consumers.rocketmq.client_defaults import MOST_THREADS
 from consumers.vocabulary.offset_files import ExposureReason
 from consumers.vocabulary.reasons import stored_reason
 
 NOT_SAMPLED = stored_reason(ExposureReason.NOT_SAMPLED)
+# A message that was not finished for so long holds the offset while others are finished behind it.
+STANDS = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ class Stored:
 
 @dataclass(frozen=True)
 class Held:
-    """What one owner said of the queue. A count of 0: it holds nothing, `commit_offset` is all. None: not sampled."""
+    """What one owner said of the queue: what it holds is what it has not finished. A count of 0: it holds nothing,
+    `commit_offset` is all. None: not sampled. `head_since`: since when the first message it holds is this one.
+    """
 
     client_id: str
     said_at: datetime
@@ -38,6 +43,15 @@ class Held:
     cached_min: int | None
     cached_max: int | None
     cached_count: int | None
+    head_since: datetime | None = None
+    is_orderly: bool = False
+
+    @property
+    def overtakes(self) -> bool:
+        """Its first message stands, and none waits for a thread: it may have finished all that is behind the last."""
+        if self.head_since is None or self.cached_count is None or self.is_orderly:
+            return False
+        return self.said_at - self.head_since >= STANDS and self.cached_count <= MOST_THREADS
 
 
 @dataclass(frozen=True)
@@ -76,13 +90,20 @@ class _Span:
 
 
 def exposure(
-    memory: Stored, file: Stored, owners: Sequence[Held], no_owner: str, now: datetime, max_age: timedelta
+    memory: Stored,
+    file: Stored,
+    owners: Sequence[Held],
+    no_owner: str,
+    now: datetime,
+    max_age: timedelta,
+    broker_offset: int | None = None,
 ) -> Exposure:
     """`memory` and `file` are the broker's. `no_owner` says why there is none; owners that spoke longer than `max_age`
-    before `now` say nothing about now. Of several owners the least and the greatest count."""
+    before `now` say nothing about now. Of several owners the least and the greatest count. Behind a first message that
+    stands, all messages up to `broker_offset` may be finished and come again."""
     if memory.is_empty and owners and all(_has_begun_nothing(owner, now, max_age) for owner in owners):
         return Exposure(0, 0, 0, 0, 0, 0, as_of=min(owner.said_at for owner in owners))
-    said = [_said(owner, now, max_age) for owner in owners]
+    said = [_said(owner, now, max_age, broker_offset) for owner in owners]
     unsaid = [why for why in said if isinstance(why, str)]
     if unsaid or not said:
         return Exposure(unknown=dict.fromkeys(NUMBERS, unsaid[0] if unsaid else no_owner))
@@ -110,7 +131,7 @@ def _has_begun_nothing(owner: Held, now: datetime, max_age: timedelta) -> bool:
     return owner.cached_count == 0 and owner.commit_offset is None and now - owner.said_at <= max_age
 
 
-def _said(owner: Held, now: datetime, max_age: timedelta) -> _Span | str:
+def _said(owner: Held, now: datetime, max_age: timedelta, broker_offset: int | None) -> _Span | str:
     """What one owner holds, or why that is not known."""
     if owner.cached_count is None:
         return NOT_SAMPLED
@@ -120,6 +141,8 @@ def _said(owner: Held, now: datetime, max_age: timedelta) -> _Span | str:
         return stored_reason(ExposureReason.REPORT_TOO_OLD, client=owner.client_id, **spans)
     if owner.cached_min is not None and owner.cached_max is not None:
         end = owner.cached_max + 1
+        if owner.overtakes:
+            end = max(end, broker_offset or 0)
         return _Span(owner.cached_min, end, end - owner.cached_min - owner.cached_count, owner.said_at)
     if owner.cached_count:
         return stored_reason(ExposureReason.HELD_UNSAID, client=owner.client_id)

@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.rocketmq.client_defaults import MOST_THREADS
 from consumers.vocabulary.reasons import RebalanceReason
 from consumers.vocabulary.states import UnknownReason
 
@@ -201,9 +202,6 @@ def _begins_again(before: OwnerAnswer, answer: OwnerAnswer, samples: Sequence[Ow
 
 # A head that was not finished for so long stands: what is behind it goes on.
 STANDING_US = 30 * MICROSECONDS
-# Threads of a client at most, unless somebody set more (DefaultMQPushConsumer: 64 in 4.9, 20 in 5.4.0). Where more
-# messages are unfinished, some wait for a thread, and those were pulled last: nothing behind the last is finished.
-MOST_THREADS = 64
 
 
 @dataclass(frozen=True)

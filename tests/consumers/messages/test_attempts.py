@@ -266,7 +266,7 @@ def test_a_queue_that_no_poll_has_seen_has_no_known_owner(group: ConsumerGroup) 
 
 @pytest.mark.parametrize(
     ("membership_at", "why"),
-    [(ago(20), "the group had no member"), (None, "no broker has reported the group's members")],
+    [(ago(20), "the group had no member"), (None, "the group's members have not been asked yet")],
 )
 def test_without_a_known_member_the_owner_is_unknown_with_its_reason(
     group: ConsumerGroup, membership_at: datetime | None, why: str

@@ -19,11 +19,11 @@ def held(cached_min=None, cached_max=None, cached_count=0, *, commit=None, clien
     return Held(client, said_at, commit, cached_min, cached_max, cached_count)
 
 
-def exposed(committed, *owners, file=None, read_at=NOW):
+def exposed(committed, *owners, file=None, read_at=NOW, broker_offset=None):
     never = committed is None
     stored = Stored(committed, read_at, "never committed" if never else None, is_empty=never)
     on_disk = Stored(file, read_at, None if file is not None else "no file")
-    found = exposure(stored, on_disk, owners, "no member owns it", NOW, AGE)
+    found = exposure(stored, on_disk, owners, "no member owns it", NOW, AGE, broker_offset)
     unknown = {name: stored_words(why) for name, why in found.unknown.items()}
     return replace(found, unknown=unknown, notes=tuple(map(stored_words, found.notes)))
 
@@ -41,8 +41,8 @@ def ends(seen):
         (100, held(112, 139, 28, commit=112), (12, 40, 0)),
         # Five of the span are finished beyond the first unfinished one.
         (100, held(112, 139, 23, commit=112), (12, 40, 5)),
-        # The first message hangs, everything behind it is finished: nothing of it is safe.
-        (100, held(100, 1100, 1, commit=100), (0, 1001, 1000)),
+        # The first message hangs, and all but one behind it are finished: nothing of it is safe.
+        (100, held(100, 1100, 2, commit=100), (0, 1001, 999)),
         # Nothing is held: what is in memory and not committed is exactly what comes again.
         (100, held(commit=130), (30, 30, 0)),
         (100, held(commit=100), (0, 0, 0)),
@@ -52,6 +52,24 @@ def test_a_consumer_that_dies_repeats_from_the_committed_offset(committed, owner
     seen = exposed(committed, owner)
     assert ends(seen) == expected
     assert not {"low", "high", "finished_out_of_order"} & seen.unknown.keys()
+
+
+@pytest.mark.parametrize(
+    ("fields", "high"),
+    [
+        ({}, 500),
+        ({"head_since": ago(29)}, 1),
+        ({"is_orderly": True}, 1),
+        ({"head_since": None}, 1),
+        ({"cached_max": 199, "cached_count": 65}, 100),
+    ],
+    ids=["it stands", "not for long", "in order", "nobody knows since when", "others wait for a thread"],
+)
+def test_behind_a_first_message_that_stands_all_may_be_finished(fields, high):
+    owner = replace(held(100, 100, 1, commit=100), **{"head_since": ago(30), **fields})
+    seen = exposed(100, owner, broker_offset=600)
+    assert (seen.low, seen.high) == (0, high)
+    assert seen.finished_out_of_order == high - owner.cached_count
 
 
 def test_a_broker_that_dies_repeats_nothing_while_the_owner_stays():
