@@ -107,8 +107,8 @@ RESULT = "name string, payload binary"
 RESULT_SCHEMA = pa.schema([("name", pa.string()), ("payload", pa.binary())])
 # Pieces of a result: Spark copies each of them in its memory, some of them at once.
 ROWS_IN_PIECE = 100_000
-# More readings than this are cut into several buckets: so many take some 250 MB in a task.
-READINGS_IN_BUCKET = 1_250_000
+# More readings than this are cut into several buckets: so many take some 140 MB in a task.
+READINGS_IN_BUCKET = 700_000
 
 
 def spans_for(lake: Lake, names: Sequence[Sequence[str]], cores: int, hours: float) -> tuple[Span, ...]:
