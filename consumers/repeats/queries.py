@@ -244,6 +244,7 @@ SHOWN = 200
 @dataclass(frozen=True)
 class RepeatMark:
     cause: str
+    confidence: str
     since: datetime
     until: datetime
     low: int | None
@@ -252,8 +253,8 @@ class RepeatMark:
 
 def repeat_marks(filters: RepeatFilters) -> list[RepeatMark]:
     """Newest first, at most SHOWN. One query."""
-    names = ("cause", "began_after", "started_at", "last_at", "messages_low", "messages_high")
+    names = ("cause", "confidence", "began_after", "started_at", "last_at", "messages_low", "messages_high")
     return [
-        RepeatMark(cause, after or started, last, low, high)
-        for cause, after, started, last, low, high in filtered(filters).values_list(*names)[:SHOWN]
+        RepeatMark(cause, confidence, after or started, last, low, high)
+        for cause, confidence, after, started, last, low, high in filtered(filters).values_list(*names)[:SHOWN]
     ]

@@ -20,7 +20,7 @@ from consumers.repeats.queries import (
     repeat_list,
     repeat_marks,
 )
-from consumers.vocabulary.repeats import RepeatCause
+from consumers.vocabulary.repeats import Confidence, RepeatCause
 from consumers.words.repeats import repeat_cause_words
 from dashboard.figures.layout import REPEAT, Span
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, refreshing, tabs
@@ -133,9 +133,11 @@ def repeat_spans(cluster: str, group: str, shown: Range) -> list[Span]:
 
 
 def repeat_mark_words(mark: RepeatMark) -> str:
-    """`redelivered 40 to 120: consumer crashed`"""
-    words = again(mark.low, mark.high)
-    named = {"cause": repeat_cause_words(mark.cause), "messages": words}
+    """`redelivered 40 to 120: consumer crashed`, `…: possibly consumer crashed`"""
+    words, cause = again(mark.low, mark.high), repeat_cause_words(mark.cause)
+    if mark.confidence == Confidence.POSSIBLE:
+        cause = _("possibly %(cause)s") % {"cause": cause}
+    named = {"cause": cause, "messages": words}
     if words is None:
         return _("redelivered, number unknown: %(cause)s") % named
     return _("redelivered %(messages)s: %(cause)s") % named

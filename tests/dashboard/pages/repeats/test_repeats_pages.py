@@ -110,6 +110,14 @@ def test_the_lag_figure_marks_repeats(billing, admin_client):
     assert "redelivered 40 to 120: consumer crashed" in figure
 
 
+def test_a_mark_says_that_a_cause_is_only_possible(billing, admin_client):
+    a_repeat(billing, confidence="possible")
+
+    figure = admin_client.get("/figures/prod/billing/lag/").content.decode()
+
+    assert "redelivered 40 to 120: possibly consumer crashed" in figure
+
+
 def test_the_rail_and_the_tabs_lead_there(billing, shown):
     page = shown(TAB)
 
