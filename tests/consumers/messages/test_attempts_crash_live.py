@@ -92,6 +92,9 @@ def test_a_killed_members_messages_are_told_with_the_crash(
         assert 1 <= message["deliveries_low"] <= truth[place], (place, message["sentence"])
         if truth[place] > 1:
             assert [one["cause"] for one in attempt["repeats"]] == ["consumer_crash"], (place, answer)
+            before, after = (one["owner"] for one in message["deliveries"])
+            assert before in (f"127.0.0.1@{GROUP}-1", None), message["sentence"]
+            assert after in (f"127.0.0.1@{GROUP}-2", None), message["sentence"]
         lines.append(f"{place[1]}/{place[2]}: {truth[place]} times. {message['sentence']}")
     with capsys.disabled():
         print("\n" + "\n".join(lines))
