@@ -36,7 +36,8 @@ class Crossing:
 class Cover:
     """A repeat that covers a copy. `certain`: at least so many messages were redelivered, and the copy is one of them.
 
-    `at`: the first reading that shows it. `is_round` False: it is what made the copy, and no other delivery of it.
+    `after`: the last reading before it, `at`: the first one that shows it. `is_round` False: it is what made the copy,
+    and no other delivery of it.
     """
 
     event: str
@@ -44,6 +45,7 @@ class Cover:
     at: datetime
     certain: bool
     is_round: bool = True
+    after: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Evidence:
 class Delivery:
     """Between `after` and `before`, of which either may be null; `certain` False: possible.
 
-    `copy` null: its copy was not found. `times`: so many deliveries of which nothing else is known apart.
+    `copy` null: its copy was not found. `times`: so many deliveries of which nothing else is known apart. `held`: who
+    held the queue then got it, where that is less than all of the time.
     """
 
     copy: StoredCopy | None
@@ -70,6 +73,7 @@ class Delivery:
     times: int = 1
     cover: Cover | None = None
     is_dead: bool = False
+    held: tuple[datetime, datetime] | None = None
 
 
 def crossings(readings: Iterable[tuple[datetime, int | None]], offset: int) -> tuple[Crossing, ...]:
@@ -120,12 +124,15 @@ def _of_attempt(attempt: Attempt, known: Evidence) -> list[Delivery]:
         since = max(since, back.at)
     # The offset passes a message that is sent back, too.
     rest = list(enumerate(known.crossings))[len(backs) :]
-    found += [_of_crossing(copy, crossing, _is_certain(crossing, number, known)) for number, crossing in rest]
-    if not found and known.progress is AttemptProgress.CONSUMED:
-        found = [Delivery(copy, DeliveryBasis.COMMITTED, copy.stored_at, None)]
-    rounds = len(backs) + len(rest)
     covers = [cover for cover in known.covers if cover.is_round and cover.at >= copy.stored_at]
-    return found + [_of_cover(copy, cover) for cover in covers[: max(0, len(covers) - max(0, rounds - 1))]]
+    is_consumed = known.progress is AttemptProgress.CONSUMED
+    rounds = len(backs) + len(rest) or int(is_consumed)
+    # Each repeat repeats a delivery. Where the message waits the last one is yet to come.
+    unseen = covers[: max(0, len(covers) + int(is_consumed) - rounds)]
+    found += [_of_crossing(copy, one, _is_certain(one, number, known), unseen) for number, one in rest]
+    if not found and is_consumed:
+        found = [Delivery(copy, DeliveryBasis.COMMITTED, copy.stored_at, None)]
+    return found + [_of_cover(copy, cover) for cover in unseen]
 
 
 def _of_send_back(copy: StoredCopy | None, back: SendBack, since: datetime | None) -> Delivery:
@@ -145,17 +152,27 @@ def _is_certain(crossing: Crossing, number: int, known: Evidence) -> bool:
     return not crossing.is_set and (number == 0 or is_repeat)
 
 
-def _of_crossing(copy: StoredCopy, crossing: Crossing, certain: bool) -> Delivery:
+def _of_crossing(copy: StoredCopy, crossing: Crossing, certain: bool, unseen: Sequence[Cover]) -> Delivery:
     """A reading that does not have it past tells nothing of when: what is delivered is committed seconds later, or once
     what is before it is done."""
     again = None if crossing.again_after is None else crossing.again_after - COMMITTED_WITHIN
     after = max((at for at in (again, copy.stored_at) if at is not None and at <= crossing.before), default=None)
-    return Delivery(copy, DeliveryBasis.COMMITTED, after, crossing.before, certain=certain)
+    repeated = [cover for cover in unseen if cover.certain and cover.at <= crossing.before]
+    if not repeated:
+        return Delivery(copy, DeliveryBasis.COMMITTED, after, crossing.before, certain=certain)
+    # What was committed is the delivery after the repeat.
+    last = repeated[-1]
+    after = max((at for at in (after, last.after) if at is not None), default=None)
+    held = last.at, crossing.before
+    return Delivery(copy, DeliveryBasis.COMMITTED, after, crossing.before, certain=certain, held=held)
 
 
 def _of_cover(copy: StoredCopy, cover: Cover) -> Delivery:
     """The delivery that the repeat repeated: before it, to whoever had the queue then."""
-    return Delivery(copy, DeliveryBasis.REDELIVERED, copy.stored_at, cover.at, certain=cover.certain, cover=cover)
+    held = copy.stored_at, max(copy.stored_at, cover.after or cover.at)
+    return Delivery(
+        copy, DeliveryBasis.REDELIVERED, copy.stored_at, cover.at, certain=cover.certain, cover=cover, held=held
+    )
 
 
 def least(found: Iterable[Delivery]) -> int:

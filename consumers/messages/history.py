@@ -211,7 +211,8 @@ def covers(group: ConsumerGroup, copies: Sequence[StoredCopy]) -> dict[str, tupl
 
 def _cover(event: RepeatEvent, part: dict[str, Any], copy: StoredCopy) -> Cover:
     is_round = part["broker"] is not None
-    return Cover(event_name(event), event.cause, _time(part["at_us"]), _is_certain(part, copy), is_round)
+    after = None if part["after_us"] is None else _time(part["after_us"])
+    return Cover(event_name(event), event.cause, _time(part["at_us"]), _is_certain(part, copy), is_round, after)
 
 
 def _covers(part: dict[str, Any], copy: StoredCopy) -> bool:

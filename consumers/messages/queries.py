@@ -130,7 +130,7 @@ class _Known:
     def owners_of(self, delivery: Delivery) -> Owners | None:
         if delivery.copy is None:
             return Owners((), coded_reason(AttemptUnknown.COPY_NOT_FOUND))
-        since, until = delivery.after or delivery.before, delivery.before or self.at
+        since, until = delivery.held or (delivery.after or delivery.before, delivery.before or self.at)
         assert since is not None, "a delivery has one bound at least"
         return self.owners.between(delivery.copy.place, since, until)
 

@@ -72,6 +72,20 @@ def test_a_crash_that_covers_it_is_a_delivery_before_the_one_that_was_committed(
     assert least(found) == (2 if certain else 1)
 
 
+def test_what_came_after_a_crash_was_delivered_after_it_to_who_held_the_queue_then() -> None:
+    cover = Cover("prod/billing/consumer_crash/1", "consumer_crash", at(20), certain=True, after=at(8))
+    first, second = told([a_copy("original", 0)], original=Evidence(CONSUMED, (Crossing(at(35)),), (cover,)))
+    assert (first.before, first.held) == (at(20), (at(0), at(8)))
+    assert (second.after, second.before, second.held) == (at(8), at(35), (at(20), at(35)))
+
+
+def test_a_message_that_waits_after_a_fall_was_not_delivered_again_yet() -> None:
+    cover = Cover("prod/billing/reset_elsewhere/1", "reset_elsewhere", at(400), certain=True)
+    found = told([a_copy("original", 0)], original=Evidence(WAITING, (Crossing(at(20)),), (cover,)))
+    assert bounds(found) == [("committed", at(0), at(20), True)]
+    assert least(found) == 1
+
+
 def test_an_offset_that_went_back_and_passed_again_needs_no_further_delivery() -> None:
     cover = Cover("prod/billing/reset/1", "reset", at(400), certain=True)
     twice = (Crossing(at(20)), Crossing(at(415), at(400), again_after=at(385)))
