@@ -101,7 +101,19 @@ def planned(committed: Mapping[str, Iterable[Pair]], calls: int) -> list[Place]:
 async def _ask(
     admins: Mapping[str, BrokerAdmin], asked: Sequence[Place], deadline_seconds: float
 ) -> list[dict[str, Any]]:
-    return list(await asyncio.gather(*(_row(admins[one.broker], one, deadline_seconds) for one in asked)))
+    of_brokers = [(admin, [one for one in asked if one.broker == name]) for name, admin in admins.items()]
+    found = await asyncio.gather(*(_of_broker(admin, places, deadline_seconds) for admin, places in of_brokers))
+    return [row for rows in found for row in rows]
+
+
+async def _of_broker(admin: BrokerAdmin, places: Sequence[Place], deadline_seconds: float) -> list[dict[str, Any]]:
+    """A broker that refuses the first place is not asked for others: a user without the right has it for none."""
+    if not places:
+        return []
+    first = await _row(admin, places[0], deadline_seconds)
+    if first["error"] is not None:
+        return [first]
+    return [first, *await asyncio.gather(*(_row(admin, one, deadline_seconds) for one in places[1:]))]
 
 
 async def _row(admin: BrokerAdmin, place: Place, deadline_seconds: float) -> dict[str, Any]:

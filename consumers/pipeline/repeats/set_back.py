@@ -32,6 +32,8 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.known import MOVED_WITHIN
 from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.totals import TOLD
+from consumers.rocketmq.client_defaults import MOST_THREADS
+from consumers.stores.exposure import STANDS
 
 from .fallen import FallenQueue, ResetWrite, fallen_part
 from .parts import RepeatPart
@@ -242,13 +244,17 @@ def members_at(clients: Sequence[MemberSpan], since: datetime, at: datetime) -> 
 
 
 def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> int | None:
-    """The end of what its owner held when it last reported before; null where that is not known, or too old."""
+    """The end of what its owner held when it last reported before; null where that is not known, or too old, or where
+    it may have finished more behind a first message that stood."""
     spoken = [one for one in reports if since - NO_REPORT_OLDER <= one.last_seen <= at]
     if not spoken:
         return None
     newest = max(spoken, key=lambda one: one.last_seen)
     if newest.cached_max is None:
         return newest.commit_offset
+    stands = newest.head_since is not None and newest.last_seen - newest.head_since >= STANDS
+    if stands and (newest.cached_count is None or newest.cached_count <= MOST_THREADS):
+        return None
     end = newest.cached_max + 1
     in_flight = 0 if newest.commit_offset is None else max(end - newest.commit_offset, 0)
     return max(end, from_offset + in_flight)

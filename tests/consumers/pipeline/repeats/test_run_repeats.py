@@ -256,6 +256,20 @@ def test_an_id_that_a_second_process_took_while_its_member_joined_is_the_cause(l
     assert [row[:2] for row in events()] == [("duplicate_client_id", "proven")]
 
 
+@pytest.mark.parametrize(("count", "high"), [(1, 600), (65, 501)], ids=["alone", "others wait for a thread"])
+def test_behind_a_message_that_stood_a_reset_repeats_all_that_may_be_finished(lake, billing, count, high):
+    """1,000 messages; the first of those that it held stood at 900 when somebody set the offset to 400."""
+    Client.objects.create(
+        group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", seen_since=ago(7000), last_seen=ago(5)
+    )
+    held = {"commit_offset": 900, "cached_min": 900, "cached_max": 900, "cached_count": count}
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, 110, head_since=ago(300), **held)
+
+    evaluate(lake, offsets_read(900, 400, 400))
+
+    assert [(row[0], row[4], row[5]) for row in events()] == [("reset_elsewhere", 500, high)]
+
+
 def test_messages_sent_back_are_one_event_while_they_keep_coming(lake, billing):
     for minutes, came in ((8, 3), (6, 4), (5, 0)):
         a_window(billing, minutes, came)

@@ -93,6 +93,12 @@ def test_what_it_refuses_is_null_for_that_reason(poll, wire):
     assert "no permission" in BrokerStatistic.objects.get(group="billing").error
 
 
+def test_a_broker_that_refuses_the_first_is_not_asked_for_others(poll, wire):
+    wire.refuses = dict.fromkeys(MINUTE, 16)
+    poll()
+    assert (len(wire.asked), [topic for topic, *_ in stored()]) == (1, ["Orders"])
+
+
 def test_it_is_asked_once_a_minute_and_has_one_row(poll, wire):
     for second in (0, 15, 59):
         poll(second)
