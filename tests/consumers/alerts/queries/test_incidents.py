@@ -5,10 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from consumers.alerts.queries.incidents import IncidentFilters, firing_by_severity, incident_detail, incident_list
 from consumers.alerts.queries.rows import GroupName
 from consumers.models import AlertRule, ConsumerGroup, Incident, IncidentStatus, Severity
+from consumers.vocabulary.alerts import AlertEvidence
+from consumers.vocabulary.reasons import ReasonCode, stored_reason
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -146,3 +149,25 @@ def test_those_that_fire_are_counted_by_severity(billing: ConsumerGroup) -> None
     for number, fields in enumerate(({"severity": "critical"}, {"severity": "critical"}, {"status": "pending"})):
         an_incident(rule, billing, subject_key=f"group {number}", **fields)
     assert firing_by_severity() == {"critical": 2, "warning": 0, "info": 0}
+
+
+def test_its_evidence_is_in_the_language_of_the_reader_beside_its_code(billing: ConsumerGroup) -> None:
+    evidence = stored_reason(AlertEvidence.OLDEST_WAITS, waited_seconds=620.0)
+    reason = stored_reason(ReasonCode.BROKER_OVERDUE, name="broker-a", late_seconds=45.0)
+    an_incident(a_rule(), billing, evidence=evidence, unknown_reason=reason)
+
+    def said() -> tuple[str | None, str | None]:
+        [row], _ = incident_list(IncidentFilters(), NOW)
+        assert (row.evidence_code, row.unknown_reason_code) == ("evidence_oldest_waits", "broker_overdue")
+        return row.evidence, row.unknown_reason
+
+    assert said() == ("its oldest message waits for 10 min", "broker-a has not been read for more than 45 s")
+    with override("zh-hans"):
+        assert said() == ("最早的消息已等待 10 分钟", "broker-a 已超过 45 秒未读取")
+
+
+def test_evidence_of_a_state_names_its_rule_and_numbers_when_it_is_shown(billing: ConsumerGroup) -> None:
+    values = {"state": "STALL", "rule": "no_owner", "detail": {"lag_messages": 40}, "place": None, "as_of": "02:59"}
+    an_incident(a_rule(), billing, evidence=stored_reason(AlertEvidence.STATE, **values))
+    [row], _ = incident_list(IncidentFilters(), NOW)
+    assert row.evidence == "stalled: no owner · lag 40 messages · as of 02:59 UTC"
