@@ -261,6 +261,7 @@ def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view
         show=frame.here(look=view.token),
         group_href=frame.group(place.cluster, place.group),
         list_href=frame.to("group_dlq", place.cluster, place.group),
+        may_resend=frame.request.user.has_perm(MAY_RESEND),
         attempts_href=_attempts(frame, place, letter, may_see=frame.request.user.has_perm(MAY_SEE)),
     )
 

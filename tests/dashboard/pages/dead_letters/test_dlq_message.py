@@ -210,3 +210,13 @@ def test_a_group_that_is_not_known_is_not_found(path: str, admin_client: Client,
 def test_it_wants_a_login_and_takes_no_other_method(client: Client, admin_client: Client) -> None:
     assert client.get(URL).headers["location"] == f"/login/?next={URL}"
     assert admin_client.post(URL).status_code == 405
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize(("role", "may_resend"), [("viewer", False), ("operator", True)])
+def test_the_message_is_resent_from_its_own_page_by_who_may(role: str, may_resend: bool) -> None:
+    client = as_role(role)
+    assert ('name="message" value="broker-a/0/7"' in client.get(URL).text) is may_resend
+    if may_resend:
+        form = client.post("/groups/prod/billing/resends/plan/", {"message": "broker-a/0/7"}).text
+        assert "Plan resend" in form

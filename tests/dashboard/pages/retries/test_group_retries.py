@@ -5,6 +5,7 @@ from django.test import Client
 
 from consumers.models import Assignment, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupWindow
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour
+from tests.reset_pages import logged_in
 from tests.retry_rows import a_queue_is_blocked, letters_lie, levels_wait, retries_work, volumes_flow
 from tests.world import a_broker, a_cluster
 
@@ -69,6 +70,24 @@ def test_a_blocked_queue_is_told_with_its_message_its_member_and_what_waits_behi
     assert "Message ID 7F0001AB Keys order-48211 Tags paid" in said
     assert re.search(r"Lag behind it 9\d ", said)
     assert 'href="/groups/prod/billing/ownership/"' in admin_client.get(URL).text
+
+
+def test_a_blocked_message_is_looked_up_and_skipped_from_where_it_is_told(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    a_queue_is_blocked(group)
+    page = admin_client.get(URL).text
+    assert 'href="/groups/prod/billing/messages/?message=7F0001AB&amp;topic=Orders"' in page
+    (skip,) = re.findall(r'href="(/groups/prod/billing/resets/plan/[^"]*)"[^>]*>Skip this message', page)
+    form = admin_client.get(skip.replace("&amp;", "&")).text
+    assert re.search(r'value="offset"[^>]* checked', form)
+    assert re.search(r'name="offset"[^>]* value="901"', form)
+    assert re.search(r'value="Orders/broker-a/0"[^>]* checked', form)
+
+
+def test_who_may_reset_nothing_is_offered_no_skip(group: ConsumerGroup) -> None:
+    a_queue_is_blocked(group)
+    assert "Skip this message" not in logged_in("viewer").get(URL).text
 
 
 def test_a_message_that_was_not_looked_up_says_why(admin_client: Client, group: ConsumerGroup) -> None:
