@@ -24,6 +24,7 @@ from consumers.jobs.asking import RedisDown, publish, publish_or_leave
 from consumers.jobs.hold import stale_after
 from consumers.models import Delivery, DeliveryEvent, DeliveryStatus, Incident, RulePreview, Silence, StoredFinding
 from consumers.polling.locks import Locked, lock
+from consumers.vocabulary.reasons import to_store
 
 from .health import note
 
@@ -132,7 +133,7 @@ def hand_over_preview(preview_id: UUID) -> None:
     try:
         publish(replay_preview, expires_seconds=TAKEN_UP_WITHIN.total_seconds(), preview_id=str(preview_id))
     except RedisDown as down:
-        fail_waiting(preview_id, str(down), timezone.now())
+        fail_waiting(preview_id, to_store(str(down)), timezone.now())
         raise
 
 

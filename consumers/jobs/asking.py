@@ -13,15 +13,17 @@ from typing import Any
 import redis
 from celery import Task, current_app
 from django.conf import settings
-from django.utils.translation import gettext
 from kombu.exceptions import OperationalError
+
+from consumers.vocabulary.reasons import PollProblem
+from consumers.words.reasons import coded_reason
 
 # Redis between pages and the general worker: what is asked and answered there lives for minutes, and in memory.
 ANSWER_SECONDS = 2.0
 
 
 class RedisDown(Exception):
-    """str() is one sentence for whoever asked."""
+    """str() is a coded reason, in the language of whoever asked."""
 
 
 @contextmanager
@@ -35,13 +37,7 @@ def redis_client(*, longest_wait_seconds: float = 0.0) -> Iterator[redis.Redis]:
     try:
         yield client
     except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OperationalError) as error:
-        raise RedisDown(
-            gettext(
-                "Redis does not answer (%(error)s), so the worker cannot be asked. Check that Redis runs, "
-                "and try again."
-            )
-            % {"error": error}
-        ) from error
+        raise RedisDown(coded_reason(PollProblem.REDIS_DOWN, error=str(error))) from error
     finally:
         client.close()
 

@@ -14,6 +14,7 @@ from consumers.polling.locks import Locked, lock
 from consumers.resets.applying.run import give_up_hopeless, run
 from consumers.resets.overdue import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.planning.run import run_plan
+from consumers.vocabulary.reasons import to_store
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ def hand_over_plan(reset_id: UUID) -> None:
     try:
         publish(reset_plan, expires_seconds=PLANNED_WITHIN.total_seconds(), reset_id=str(reset_id))
     except RedisDown as down:
-        refuse_unplanned(reset_id, str(down), timezone.now())
+        refuse_unplanned(reset_id, to_store(str(down)), timezone.now())
         raise
 
 

@@ -154,6 +154,7 @@ class FlagReason(StrEnum):
 class PollProblem(StrEnum):
     """Why something was not read. What a broker, a client or the system answered is its `error`, in their words."""
 
+    REDIS_DOWN = "redis_down"  # error
     # Of a cluster.
     NO_BROKER_KNOWN = "no_broker_known"
     TLS_UNUSABLE = "tls_unusable"  # error

@@ -158,6 +158,9 @@ OF_FLAGS: dict[str, str | Promise] = {
     FlagReason.MEMBERS_NOT_WATCHED: _("membership was not watched for %(days)s days"),
 }
 POLL_PROBLEMS: dict[str, str | Promise] = {
+    PollProblem.REDIS_DOWN: _(
+        "Redis does not answer (%(error)s), so the worker cannot be asked. Check that Redis runs, and try again."
+    ),
     PollProblem.NO_BROKER_KNOWN: _("The name server lists no broker."),
     PollProblem.TLS_UNUSABLE: _("%(error)s: correct the file, or name another: manage.py cluster add."),
     PollProblem.NO_SECRET_KEY: _(

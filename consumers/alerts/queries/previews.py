@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
 from consumers.queries.declared import answer, answered, public
+from consumers.words.reasons import stored_words
 
 
 @answer(
@@ -53,6 +54,7 @@ def find_preview(preview_id: UUID) -> PreviewRow | None:
         _reasons(preview),
         id=str(preview.pk),
         by=preview.by.get_username() if preview.by else None,
+        error=stored_words(preview.error),
         ahead=_ahead(preview),
         cancelled_by=preview.cancelled_by_name,
     )
@@ -75,7 +77,7 @@ def _reasons(preview: RulePreview) -> dict[str, str]:
     not_done = _("not finished")
     no_result = not_worked_on = not_done
     if preview.status == PreviewStatus.FAILED:
-        no_result, not_worked_on = preview.error or not_done, _("not completed")
+        no_result, not_worked_on = stored_words(preview.error) or not_done, _("not completed")
     elif preview.status == PreviewStatus.CANCELLED:
         no_result = not_worked_on = _("cancelled")
     is_waiting = preview.status == PreviewStatus.WAITING
