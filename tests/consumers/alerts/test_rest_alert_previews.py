@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import PreviewStatus, RulePreview
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_preview
 from tests.world import ago
 
@@ -50,7 +51,7 @@ def test_one_that_no_worker_can_be_told_of_is_refused_with_the_reason(operator_a
     answer = operator_api.post(LIST, WISH, JSON)
     assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
     preview = RulePreview.objects.get()
-    assert (preview.status, preview.error) == (PreviewStatus.FAILED, answer.json()["detail"])
+    assert (preview.status, stored_words(preview.error)) == (PreviewStatus.FAILED, answer.json()["detail"])
 
 
 @pytest.mark.parametrize(
