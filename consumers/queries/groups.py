@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from django.db.models import Q
 
@@ -47,7 +48,18 @@ def _stopped(groups: Iterable[ConsumerGroup], now: datetime, limits: Limits) -> 
     return (group for group in groups if is_stopped(group, now, limits))
 
 
-def without_members(group: ConsumerGroup) -> dict[str, float]:
+class Membership(Protocol):
+    """A group, or the values of one that are read in bulk."""
+
+    @property
+    def online(self) -> bool | None: ...
+    @property
+    def offline_since(self) -> datetime | None: ...
+    @property
+    def membership_at(self) -> datetime | None: ...
+
+
+def without_members(group: Membership) -> dict[str, float]:
     """For how long brokers have answered that it has no member, as evidence; an evaluation sees no further back than
     its readings. Empty where it has some, or nobody knows."""
     if group.online is not False or group.offline_since is None or group.membership_at is None:

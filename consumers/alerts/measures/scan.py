@@ -18,6 +18,7 @@ from consumers.groups.rows import GroupFilters
 from consumers.models import Client, ConsumerGroup, State, SubjectKind
 from consumers.overview.queries import EVALUATION_LATE, NOT_POLLED
 from consumers.polling.flags import has_unlisted_members, offline_share
+from consumers.queries.groups import without_members
 from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.texts import iso
@@ -214,7 +215,9 @@ class GroupScan:
         return self.rows[place].judged_at is not None and self.unjudged_reason(place) is not None
 
     def detail(self, place: int) -> dict[str, Any]:
-        return parsed(self.rows[place].detail)
+        row = self.rows[place]
+        found = parsed(row.detail)
+        return found | without_members(row) if row.judged_rule == RuleCode.NO_MEMBERS else found
 
 
 def scanned(overlay: Overlay, explainer: Explainer) -> GroupScan:

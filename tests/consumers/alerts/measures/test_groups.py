@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from consumers.models import Cluster, GroupTotal, Measure, ResetKind
+from consumers.words.reasons import stored_words
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
 from tests.consumers.alerts.measures.of_all import column, of_group
 from tests.reset_rows import a_reset, a_reset_queue
@@ -42,6 +43,25 @@ def test_a_group_that_is_offline_by_habit_may_wait_for_as_long_as_it_was_judged_
 def test_a_habit_that_was_judged_long_ago_excuses_no_lag_of_now(cluster: Cluster) -> None:
     a_behind_group(cluster, rule="offline_by_habit", judged_at=ago(7200))
     assert (of_group(Measure.LAG)[0], column(Measure.LAG).suppressed(0)) == (9, None)
+
+
+def test_how_long_a_stopped_group_has_had_no_member_reaches_further_back_than_what_was_evaluated(
+    cluster: Cluster,
+) -> None:
+    group = a_behind_group(
+        cluster,
+        state="STOP",
+        rule="no_members",
+        detail={"without_members_seconds": 895.0, "lag_messages": 9},
+        online=False,
+        members=0,
+        offline_since=ago(3620),
+        membership_at=ago(20),
+    )
+    assert "no member for 1 h" in stored_words(of_group(Measure.STATE)[1])
+    group.offline_since = None
+    group.save()
+    assert "no member for 14 min" in stored_words(of_group(Measure.STATE)[1])
 
 
 def test_one_that_does_not_drain_has_no_number_of_seconds(cluster: Cluster) -> None:
