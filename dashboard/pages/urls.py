@@ -19,7 +19,6 @@ from . import (
     overview,
     resend,
     retries,
-    search,
 )
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
@@ -28,7 +27,7 @@ from .ownership import group_ownership, group_settings
 from .rebalances import rebalance, rebalances
 from .repeats import repeats
 from .resets import reset, reset_plan
-from .site import account, patterns, preferences, theme
+from .site import account, patterns, preferences, search, theme
 
 # Addresses of the pages of alerts.
 
