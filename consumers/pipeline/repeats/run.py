@@ -22,7 +22,7 @@ from consumers.vocabulary.states import BROADCASTING
 
 from .fallen import ListenerReport, RetryMinute, sent_back_part
 from .logged import CLOCKS_DIFFER_US, CODES, RETRY_DELAY_US, LoggedLine, with_lines
-from .moved import moved_parts
+from .moved_queues import moved_parts
 from .set_back import fallen_parts, reset_parts
 
 INSTANT = timedelta(microseconds=1)

@@ -1,0 +1,203 @@
+"""Queues that rebalances moved, with who held each before and what became of that member.
+
+Five queries where a rebalance may have had messages redelivered.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from consumers.models import Assignment, Client, Rebalance, RepeatEvent
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.slices import microseconds
+from consumers.vocabulary.reasons import RebalanceCause
+from consumers.vocabulary.repeats import RepeatSource
+
+from .moved import LastOwner, MovedQueue, OwnerFate, moved_part
+from .parts import RepeatPart
+from .set_back import Place, WrittenReset, written_resets
+
+# What was held longer ago has been consumed by others, reset or expired since.
+REACH = timedelta(days=2)
+
+LEAVING = {RebalanceCause.LEFT, RebalanceCause.GONE, RebalanceCause.SILENT, RebalanceCause.RESTARTED}
+
+Move = Mapping[str, Any]
+
+
+def moved_parts(rebalances: Sequence[Rebalance], until: datetime, durations: Durations) -> dict[int, list[RepeatPart]]:
+    """By group id; with prefetched topics. Broadcasting members keep offsets of their own: no repeat is found there."""
+    moves = [
+        (row, topic.topic, move)
+        for row in rebalances
+        for topic in row.topics.all()
+        for move in topic.moves
+        if _may_repeat(move)
+    ]
+    if not moves:
+        return {}
+    holders = Holders.of([row for row, _, _ in moves], until, durations)
+    found: dict[int, list[RepeatPart]] = defaultdict(list)
+    for row, topic, move in moves:
+        part = moved_part(holders.moved(row, topic, move), durations.repeat_held_seconds)
+        if part is not None:
+            found[row.group_id].append(part)
+    return found
+
+
+def _has_moved(move: Move) -> bool:
+    return None not in (move["before"], move["after"]) and move["before"] != move["after"]
+
+
+def _may_repeat(move: Move) -> bool:
+    high = move.get("replayed_messages")
+    return bool(high) or (high is None and _has_moved(move)) or bool(move.get("doubly_owned_seconds_high"))
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Who held queues, by group and place, and the intervals of members, by group and client id."""
+
+    assignments: Mapping[tuple[int, Place], Sequence[Assignment]]
+    clients: Mapping[tuple[int, str], Sequence[Client]]
+    silent: Collection[tuple[int, str]]
+    resets: Mapping[tuple[int, Place], Sequence[WrittenReset]]
+    set_back: Mapping[tuple[int, Place], Sequence[int]]
+    slack: timedelta
+
+    @classmethod
+    def of(cls, rows: Sequence[Rebalance], until: datetime, durations: Durations) -> "Holders":
+        groups = {row.group_id for row in rows}
+        first = min(row.started_after or row.started_before for row in rows)
+        slack = timedelta(seconds=durations.replay_after_move_seconds)
+        return cls(
+            assignments=_assignments(groups, first - REACH, until),
+            clients=_clients(groups, first - REACH, until),
+            silent=set(_silent(groups, first - REACH)),
+            resets=written_resets(groups, first, until),
+            set_back=_set_back(groups, first - slack),
+            slack=slack,
+        )
+
+    def moved(self, row: Rebalance, topic: str, move: Move) -> MovedQueue:
+        place = (topic, move["broker"], move["queue_id"])
+        owner = self._owner(row, place, move)
+        has_moved = _has_moved(move)
+        # Nobody leaves it to an owner that begins: what sets its offset back is no rebalance.
+        is_taken_over = has_moved and bool(move["before"])
+        return MovedQueue(
+            after_us=None if row.started_after is None else microseconds(row.started_after),
+            at_us=microseconds(row.started_before),
+            topic=topic,
+            broker=move["broker"],
+            queue_id=move["queue_id"],
+            low=move.get("replayed_messages_low"),
+            high=move.get("replayed_messages"),
+            from_offset=move.get("replayed_from"),
+            until_offset=move.get("replayed_until"),
+            has_moved=has_moved,
+            doubly_owned_seconds_low=move.get("doubly_owned_seconds_low") or 0.0,
+            doubly_owned_seconds_high=move.get("doubly_owned_seconds_high") or 0.0,
+            owner=owner,
+            shared_id=self._shared_id(row, move),
+            is_rollout=row.rollout,
+            has_other_causes=not set(row.cause.split(", ")) <= LEAVING,
+            was_set_back=self._was_set_back(row, place, is_taken_over, owner),
+        )
+
+    def _owner(self, row: Rebalance, place: Place, move: Move) -> LastOwner | None:
+        """The last who reported to hold it before, of those that the rebalance names."""
+        named = move["before"] or ()
+        held = [
+            one
+            for one in self.assignments.get((row.group_id, place), ())
+            if one.seen_since < row.started_before and (not named or one.client_id in named)
+        ]
+        if not held:
+            return None
+        last = max(held, key=lambda one: min(one.last_seen, row.started_before))
+        interval = self._interval(row, last.client_id)
+        is_of_before = last.last_seen <= row.started_before
+        has_span = is_of_before and None not in (last.cached_min, last.cached_max)
+        return LastOwner(
+            client_id=last.client_id,
+            fate=self._fate(row, last.client_id, interval),
+            held_span=last.cached_max - last.cached_min + 1 if has_span else None,  # type: ignore[operator]
+            held_count=last.cached_count if is_of_before else None,
+            head_seconds=(last.last_seen - last.head_since).total_seconds()
+            if is_of_before and last.head_since is not None
+            else None,
+            is_orderly=None if interval is None else interval.orderly,
+        )
+
+    def _interval(self, row: Rebalance, client_id: str) -> Client | None:
+        """The newest that began before the rebalance did."""
+        own = [one for one in self.clients.get((row.group_id, client_id), ()) if one.seen_since < row.started_before]
+        return max(own, key=lambda one: one.seen_since) if own else None
+
+    def _fate(self, row: Rebalance, client_id: str, interval: Client | None) -> OwnerFate:
+        end = row.settled_at or row.last_change_at
+        if interval is None or interval.gone_by is None or interval.gone_by > end:
+            return OwnerFate.STAYED
+        later = (one for one in self.clients[row.group_id, client_id] if one.seen_since > interval.seen_since)
+        if any(one.started_at is not None and one.started_at == interval.started_at for one in later):
+            return OwnerFate.RECONNECTED
+        return OwnerFate.SILENT if (row.group_id, client_id) in self.silent else OwnerFate.LEFT
+
+    def _shared_id(self, row: Rebalance, move: Move) -> str | None:
+        end = row.settled_at or row.last_change_at
+        shared = (
+            one.client_id
+            for client_id in (*(move["before"] or ()), *(move["after"] or ()))
+            for one in self.clients.get((row.group_id, client_id), ())
+            if one.duplicated_since is not None and one.duplicated_since <= end
+        )
+        return next(shared, None)
+
+    def _was_set_back(self, row: Rebalance, place: Place, is_taken_over: bool, owner: LastOwner | None) -> bool:
+        begun, ended = row.started_after or row.started_before, row.settled_at or row.last_change_at
+        key = row.group_id, place
+        if any(one.since <= ended and one.until >= begun for one in self.resets.get(key, ())):
+            return True
+        if is_taken_over or (owner is not None and owner.fate != OwnerFate.STAYED):
+            return False
+        since_us, until_us = microseconds(begun - self.slack), microseconds(ended + self.slack)
+        return any(since_us <= at_us <= until_us for at_us in self.set_back.get(key, ()))
+
+
+def _assignments(
+    groups: Collection[int], since: datetime, until: datetime
+) -> dict[tuple[int, Place], list[Assignment]]:
+    found: dict[tuple[int, Place], list[Assignment]] = defaultdict(list)
+    rows = Assignment.objects.filter(group__in=groups, last_seen__gte=since, seen_since__lt=until)
+    for row in rows.select_related("queue__topic").order_by("seen_since"):
+        found[row.group_id, (row.queue.topic.name, row.queue.broker, row.queue.queue_id)].append(row)
+    return found
+
+
+def _clients(groups: Collection[int], since: datetime, until: datetime) -> dict[tuple[int, str], list[Client]]:
+    found: dict[tuple[int, str], list[Client]] = defaultdict(list)
+    for row in Client.objects.filter(group__in=groups, last_seen__gte=since, seen_since__lt=until):
+        found[row.group_id, row.client_id].append(row)
+    return found
+
+
+def _silent(groups: Collection[int], since: datetime) -> Iterator[tuple[int, str]]:
+    rows = Rebalance.objects.filter(
+        group__in=groups, started_before__gte=since, cause__contains=RebalanceCause.SILENT.value
+    )
+    for group, entries in rows.values_list("group_id", "evidence"):
+        for one in entries:
+            if one["cause"] == RebalanceCause.SILENT:
+                yield group, one["client_id"]
+
+
+def _set_back(groups: Collection[int], since: datetime) -> dict[tuple[int, Place], list[int]]:
+    found: dict[tuple[int, Place], list[int]] = defaultdict(list)
+    rows = RepeatEvent.objects.filter(group__in=groups, source=RepeatSource.OFFSETS, last_at__gte=since)
+    for group, parts in rows.values_list("group_id", "parts"):
+        for one in parts:
+            found[group, (one["topic"], one["broker"], one["queue_id"])].append(one["at_us"])
+    return found
