@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.demo.children import free_ports
-from dashboard.launch import launcher, programs
+from dashboard.launch import launcher
 from dashboard.launch.supervisor import Program, Supervised, Supervisor
 from tests.plugins.calling import PROJECT
 
@@ -91,11 +91,11 @@ class LiveSite:
         redis = launcher.redis_program(self._redis_socket, os.environ)
         wanted: list[Program] = [
             redis,
-            programs.web_program(self._port, environ),
-            programs.general_worker(environ),
-            programs.alerts_worker(environ),
-            programs.poll_worker(environ),
-            programs.beat_program(logs.parent, environ),
+            launcher.web_program(self._port, environ),
+            launcher.general_worker(environ),
+            launcher.alerts_worker(environ),
+            launcher.poll_worker(environ),
+            launcher.beat_program(logs.parent, environ),
         ]
         for program in wanted:
             self._programs[program.name] = supervisor.start(program)

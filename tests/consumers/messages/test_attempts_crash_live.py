@@ -12,14 +12,8 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.repeats.test_repeats_live import (
-    FIRST_COMMIT_SECONDS,
-    evaluated,
-    member,
-    owners,
-    polled_until,
-    site,
-)
+from tests.consumers.repeats.conftest import evaluated, site
+from tests.consumers.repeats.test_repeats_live import FIRST_COMMIT_SECONDS, member, owners, polled_until
 from tests.consumers.resetting.live_site import Site
 from tests.plugins.counting_consumers import CountingConsumers, Place
 from tests.plugins.java_admin import JavaAdmin
