@@ -103,6 +103,12 @@ show(
     "group queue offset first_stored_at start_offset start_rule asked_at",
     search="group__name",
 )
+show(
+    models.BrokerStatistic,
+    "broker topic group bytes_per_second sent_back_messages error asked_at",
+    "cluster",
+    "topic group",
+)
 show(models.TagSample, "group topic expression looked_at matching asked_at", search="group__name topic")
 
 # Members, and what they own

@@ -19,6 +19,7 @@ from consumers.models import (
     Assignment,
     AuditEvent,
     Broker,
+    BrokerStatistic,
     Channel,
     Client,
     ClientSubscription,
@@ -127,6 +128,7 @@ ACTS: dict[type[Model], Acts] = {
     QueueSnapshot: Acts(set="lost_at waiting_since changed_at"),
     QueueSample: Acts(set="asked_at", keep="first_stored_at"),
     TagSample: Acts(set="asked_at"),
+    BrokerStatistic: Acts(set="asked_at"),
     Client: Acts(
         set="seen_since last_seen gone_by listed_since duplicated_since",
         void="running_info_at broker_assigned_at",

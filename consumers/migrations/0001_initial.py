@@ -1419,4 +1419,21 @@ class Migration(migrations.Migration):
             model_name='groupstate',
             index=models.Index(fields=['state'], name='consumers_g_state_b610c1_idx'),
         ),
+        migrations.CreateModel(
+            name='BrokerStatistic',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('broker', models.CharField(max_length=255)),
+                ('topic', models.CharField(max_length=255)),
+                ('group', models.CharField(default='', max_length=255)),
+                ('bytes_per_second', models.FloatField(help_text='Stored of the topic, or delivered to the group', null=True)),
+                ('sent_back_messages', models.BigIntegerField(help_text='That members sent back; of a topic always null', null=True)),
+                ('error', models.TextField(null=True)),
+                ('asked_at', models.DateTimeField()),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='statistics', to='consumers.cluster')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'broker', 'topic', 'group'), name='one_statistic_per_place')],
+            },
+        ),
     ]

@@ -9,6 +9,7 @@ VIEWED = [
     "alertrule",
     "assignment",
     "broker",
+    "brokerstatistic",
     "channel",
     "client",
     "clientsubscription",

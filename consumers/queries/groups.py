@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from django.db.models import Q
+from django.db.models import Min, Q
 
 from consumers.models import ConsumerGroup, GroupKind, State
 from consumers.polling.flags import group_flags, has_unlisted_members, offline_share
@@ -111,3 +111,10 @@ def is_excused(group: ConsumerGroup, now: datetime) -> bool:
 def find_group(cluster: str, group: str) -> ConsumerGroup | None:
     rows = ConsumerGroup.objects.select_related("cluster", "judged")
     return rows.filter(cluster__name=cluster, name=group).first()
+
+
+def first_seen(cluster: str | None) -> datetime | None:
+    """When a group of the cluster, or of all, was first read; null where none was. One query."""
+    groups = ConsumerGroup.objects.filter(cluster__name=cluster) if cluster else ConsumerGroup.objects.all()
+    found: datetime | None = groups.aggregate(first=Min("first_seen_at"))["first"]
+    return found

@@ -210,9 +210,10 @@ def incident_detail(incident_id: UUID, now: datetime) -> IncidentDetail | None:
 def _event(event: IncidentEvent) -> IncidentEventRow:
     unknown = {} if event.by_name else {"by": _("done by the system")}
     sentence = stored_words(event.sentence)
-    return IncidentEventRow(
-        event.sequence, event.at, event.kind, sentence, reason_code(sentence), event.by_name or None, unknown
-    )
+    code = reason_code(sentence)
+    if code is None:
+        unknown["sentence_code"] = _("the sentence was stored without a code")
+    return IncidentEventRow(event.sequence, event.at, event.kind, sentence, code, event.by_name or None, unknown)
 
 
 # Incidents as marks on a time axis.

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from csp.constants import SELF
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_required
-from django.db.models import Min, Model
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
@@ -24,7 +24,7 @@ from consumers.alerts.queries.deliveries import FailingChannel, failing_channels
 from consumers.clusters.queries import LateEvaluation, cluster_list, late_evaluation
 from consumers.clusters.rows import ClusterRow
 from consumers.models import ConsumerGroup, State
-from consumers.queries.groups import find_group
+from consumers.queries.groups import find_group, first_seen
 from consumers.queries.limits import Evaluated, Freshness as Level, evaluated
 from consumers.vocabulary.states import MASTER
 from dashboard.figures.plotly_files import PATH
@@ -230,8 +230,7 @@ class Frame:
     @cached_property
     def collected(self) -> Range:
         """The range, from where anything of its clusters was read first."""
-        groups = ConsumerGroup.objects.filter(cluster__name=self.cluster) if self.cluster else ConsumerGroup.objects
-        first = groups.aggregate(first=Min("first_seen_at"))["first"]
+        first = first_seen(self.cluster)
         return self.range if first is None else self.range.collected_from(first)
 
     @property

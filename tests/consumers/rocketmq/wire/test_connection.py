@@ -68,21 +68,33 @@ def test_it_joins_answers_that_come_in_another_order() -> None:
 
 
 def test_it_keeps_no_more_requests_in_flight_than_allowed() -> None:
-    async def main() -> int:
-        arrived: list[Command] = []
+    async def main() -> list[int]:
+        arrived, seen = asyncio.Semaphore(0), 0
 
         async def hold_back(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            async for request in commands(reader):
-                arrived.append(request)
+            nonlocal seen
+            async for _request in commands(reader):
+                seen += 1
+                arrived.release()
 
         async with served(hold_back) as address:
             connection = await Connection.open(address, deadline_seconds=5, in_flight=3)
-            calls = (connection.request(31, deadline_seconds=0.2) for _ in range(8))
+            calls = [asyncio.create_task(connection.request(31, deadline_seconds=30)) for _ in range(8)]
+            for _ in range(3):
+                await arrived.acquire()
+            # One that was sent without leave would be there by then.
+            await asyncio.sleep(0.1)
+            before = seen
+            calls[0].cancel()
+            await arrived.acquire()
+            after = seen
+            for call in calls:
+                call.cancel()
             await asyncio.gather(*calls, return_exceptions=True)
             await connection.close()
-        return len(arrived)
+        return [before, after]
 
-    assert asyncio.run(main()) == 3
+    assert asyncio.run(main()) == [3, 4]
 
 
 def test_a_late_answer_is_dropped_and_the_next_call_gets_its_own() -> None:
