@@ -23,6 +23,7 @@ from consumers.jobs.audit import note
 from consumers.lake.store import Lake
 from consumers.models import (
     ApiToken,
+    BrokerStatistic,
     ClockChange,
     ConsumerGroup,
     DueWindow,
@@ -167,6 +168,7 @@ def _rows_of_the_admin_pages(group: ConsumerGroup) -> None:
         boot="boot-1", name="here", seen_at=NOW, uptime_seconds=60, steady_seconds=60, doubt="new", doubt_at=ago(60)
     )
     ClockChange.objects.create(at=ago(60), before=ago(120), machine="here", seconds=60, measured=True)
+    BrokerStatistic.objects.create(cluster=group.cluster, broker="broker-a", topic="Orders", asked_at=NOW)
     TagSample.objects.create(group=group, topic="Orders", expression="a", looked_at=4, matching=2, asked_at=NOW)
     an_offset_file(group.cluster)
     DueWindow.objects.create(cluster=group.cluster, step_seconds=3600, start=NOW)

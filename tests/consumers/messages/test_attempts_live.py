@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -130,12 +131,14 @@ def is_within(delivery: dict[str, Any], one: WrittenDelivery) -> bool:
 
 
 def test_the_attempts_told_are_the_deliveries_written_down(
-    operator_api: Client,
+    api: Client,
+    api_user: User,
     admin: JavaAdmin,
     failing: FailingProcess,
     poller: ClusterPoller,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    api_user.user_permissions.add(Permission.objects.get(codename="view_message_body"))
     admin.create_topic(TOPIC, 1)
     admin.create_group(GROUP)
     admin.set_offset(GROUP, TOPIC, BROKER, 0, 0)
@@ -144,12 +147,12 @@ def test_the_attempts_told_are_the_deliveries_written_down(
     admin.send(TOPIC, BROKER, 0, MESSAGES)
     # A third is delivered three times, a third twice, a third once.
     deliveries = polled_until_delivered(poller, failing, MESSAGES // 3 * 6)
-    polled_until_committed(poller, operator_api)
+    polled_until_committed(poller, api)
     before = [admin.ask(BROKER, code) for code in CODES]
 
     for number in range(MESSAGES):
         key = f"key-{number}"
-        answer, truth = told(operator_api, key), written(deliveries, key)
+        answer, truth = told(api, key), written(deliveries, key)
         [message] = answer["messages"]
         attempts = [one for one in answer["attempts"] if one["kind"] in ("original", "retry")]
         assert answer["complete"], answer["searched"]
@@ -160,7 +163,7 @@ def test_the_attempts_told_are_the_deliveries_written_down(
         assert {one["owner"] for one in [*attempts, *message["deliveries"]]} == {MEMBER}
         dead = [one for one in answer["attempts"] if one["kind"] == "dead_letter"]
         assert len(dead) == (1 if number % 3 == 0 else 0)
-        by_id, by_place = told(operator_api, message["message_id"]), told(operator_api, attempts[-1]["stored_id"])
+        by_id, by_place = told(api, message["message_id"]), told(api, attempts[-1]["stored_id"])
         assert [places(one) for one in (by_id, by_place)] == [places(answer)] * 2
         with capsys.disabled():
             print(f"\n{key}: {message['sentence']}")
