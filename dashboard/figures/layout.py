@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -90,6 +91,22 @@ def hatched_windows(
         "customdata": [reasons[i] or no_reason() for i in gaps],
         "hovertemplate": "%{customdata}",
         "marker": HATCH,
+    }
+
+
+def hatched_runs(starts: Sequence[datetime], step: timedelta, reasons: Sequence[str | None]) -> Figure:
+    """A hatched column over neighbouring windows that are unknown for one reason; none where that is None."""
+    columns: list[tuple[int, int, str]] = []
+    for reason, run in groupby(range(len(starts)), key=lambda i: reasons[i]):
+        places = list(run)
+        if reason is not None:
+            columns.append((places[0], len(places), reason))
+    drawn = hatched_windows([], step, [], [])
+    return drawn | {
+        "x": [on_axis(starts[first] + step * size / 2) for first, size, _reason in columns],
+        "y": [1] * len(columns),
+        "width": [step.total_seconds() * 1000 * size for _first, size, _reason in columns],
+        "customdata": [reason for _first, _size, reason in columns],
     }
 
 

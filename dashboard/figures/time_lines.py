@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils.functional import Promise
 
 from .lag_lines import has_lone_points
-from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched_windows, on_axis
+from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched_runs, on_axis
 from .volume_bars import why_unknown
 
 # Seconds between two ticks of an axis of durations, and at most how many steps it has.
@@ -43,7 +43,7 @@ def time_lines(
     at = [on_axis(start + step) for start in starts]
     traces = [_line(at, line, colour, scale) for line, colour in lines]
     reasons = [why_unknown(lines, i) for i in range(len(starts))]
-    traces.append(hatched_windows(starts, step, [reason is not None for reason in reasons], reasons))
+    traces.append(hatched_runs(starts, step, reasons))
     most = max((value for line, _colour in lines for value in line.values if value is not None), default=0.0)
     return figure(
         traces,

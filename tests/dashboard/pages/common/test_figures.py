@@ -174,3 +174,12 @@ def test_a_figure_of_a_past_range_ends_with_it_and_has_no_lag_of_this_moment(
     assert drawn["layout"]["xaxis"]["range"] == ["2026-03-14 02:20:00", "2026-03-14 02:40:00"]
     assert [value for value in trace(drawn, "all topics")["y"] if value is not None] == [10]
     assert "now" not in {one["name"] for one in drawn["data"]}
+
+
+def test_neighbouring_windows_without_a_rate_for_one_reason_are_one_hatch(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    a_window(group, 1, 30)
+    hatch = trace(figure(admin_client, "time-lag"), "unknown")
+    assert len(hatch["customdata"]) == len(set(hatch["customdata"])) == 2
+    assert sum(hatch["width"]) == 15 * 60_000
