@@ -24,6 +24,7 @@ NO_PAGES = frozenset(
         "language",
         "dlq_export",
         "token_revoke",
+        "search_suggestions",
         "group_dlq_read",
         "resend_start",
         "resend_cancel",
