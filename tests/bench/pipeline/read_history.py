@@ -19,7 +19,6 @@ import duckdb
 
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
-from consumers.queries.windows import HOURS_IN_MINUTES
 from tests.bench.pipeline.history_lake import CLUSTER, HOURS, NOW, Extent, starts, write_lake
 
 if TYPE_CHECKING:
@@ -52,7 +51,8 @@ def main(extent: Extent) -> None:
     size = sum(path.stat().st_size for path in Path(lake.root).rglob("*.parquet"))
     name = extent.group(extent.groups // 2)
     for span, length in SPANS.items():
-        step = 60 if length <= HOURS_IN_MINUTES else 600
+        # As the site chooses them (consumers/queries/windows.py).
+        step = 60 if length <= timedelta(hours=6) else 600
         found = files(lake, f"windows_{step}", CLUSTER, NOW - length, NOW)
         asked = {"files": found, "group": name, "since": NOW - length, "until": NOW}
         for by in KINDS:
