@@ -5,32 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from consumers.models import Client, ConsumerGroup, GroupBroker
+from consumers.rocketmq.client_defaults import DEFAULTS
 
-# Of a push consumer (RocketMQ 5.4.0, DefaultMQPushConsumer and ClientConfig).
-DEFAULTS = {
-    "adjustThreadPoolNumsThreshold": "100000",
-    "clientRebalance": "true",
-    "consumeConcurrentlyMaxSpan": "2000",
-    "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
-    "consumeMessageBatchMaxSize": "1",
-    "consumeThreadMax": "20",
-    "consumeThreadMin": "20",
-    "consumeTimeout": "15",
-    "heartbeatBrokerInterval": "30000",
-    "maxReconsumeTimes": "-1",
-    "messageModel": "CLUSTERING",
-    "persistConsumerOffsetInterval": "5000",
-    "popBatchNums": "32",
-    "popInvisibleTime": "60000",
-    "popThresholdForQueue": "96",
-    "pullBatchSize": "32",
-    "pullInterval": "0",
-    "pullThresholdForQueue": "1000",
-    "pullThresholdForTopic": "-1",
-    "pullThresholdSizeForQueue": "100",
-    "suspendCurrentQueueTimeMillis": "1000",
-    "vipChannelEnabled": "false",
-}
 # Each member has its own, by when it was started.
 OF_ONE_MEMBER = ("consumeTimestamp", "PROP_CLIENT_VERSION")
 

@@ -67,16 +67,21 @@ def _foot(values: Sequence[float | None]) -> Figure:
 
 
 def _line(at: list[str], line: Line, colour: str, width: float) -> Figure:
+    return drawn_line(at, line, colour, width, f"%{{y:,d}} {_('messages')}")
+
+
+def drawn_line(at: list[str], line: Line, colour: str, width: float, hovertemplate: str) -> Figure:
+    """Where a value is unknown it has a gap."""
     return {
         "type": "scatter",
-        "mode": "lines+markers" if has_lone_points(line.values) else "lines",
+        "mode": "lines+markers" if _has_lone_points(line.values) else "lines",
         "name": line.name,
         "x": at,
         "y": list(line.values),
         "connectgaps": False,
         "line": {"color": colour, "width": width},
         "marker": {"color": colour, "size": 3},
-        "hovertemplate": f"%{{y:,d}} {_('messages')}",
+        "hovertemplate": hovertemplate,
     }
 
 
@@ -93,7 +98,7 @@ def _live(at: datetime, lag: float) -> Figure:
     }
 
 
-def has_lone_points(values: Sequence[float | None]) -> bool:
+def _has_lone_points(values: Sequence[float | None]) -> bool:
     """A known value between two unknown ones is no line: without a marker it would not be seen."""
     known = [False, *(value is not None for value in values), False]
     return any(

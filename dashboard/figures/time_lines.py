@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.utils.functional import Promise
 
-from .lag_lines import has_lone_points
+from .lag_lines import drawn_line
 from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched_runs, on_axis
 from .volume_bars import why_unknown
 
@@ -16,6 +16,7 @@ TICKS = [
     *(86_400 * days for days in (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)),
 ]
 STEPS = 5
+WIDTH = 1.8
 
 
 @dataclass(frozen=True)
@@ -76,18 +77,7 @@ def _ticks(most: float, words: Callable[[float], str]) -> Figure:
 
 
 def _line(at: list[str], line: Line, colour: str, scale: Scale) -> Figure:
-    drawn: Figure = {
-        "type": "scatter",
-        "mode": "lines+markers" if has_lone_points(line.values) else "lines",
-        "name": line.name,
-        "x": at,
-        "y": list(line.values),
-        "connectgaps": False,
-        "line": {"color": colour, "width": 1.8},
-        "marker": {"color": colour, "size": 3},
-        "hovertemplate": f"%{{y:{scale.format}}} {scale.unit}",
-    }
-    if scale.words is not None:
-        drawn["customdata"] = [None if value is None else scale.words(value) for value in line.values]
-        drawn["hovertemplate"] = "%{customdata}"
-    return drawn
+    if scale.words is None:
+        return drawn_line(at, line, colour, WIDTH, f"%{{y:{scale.format}}} {scale.unit}")
+    said = [None if value is None else scale.words(value) for value in line.values]
+    return drawn_line(at, line, colour, WIDTH, "%{customdata}") | {"customdata": said}

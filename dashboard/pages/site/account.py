@@ -7,7 +7,7 @@ from django import forms
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import PasswordChangeView
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse, reverse_lazy
 from django.utils import timezone
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from consumers.models import ApiToken
 from consumers.rest.tokens import make_token, note_password, revoke_token
-from dashboard.pages.common.frame import context, frame_of, page, row_or_404
+from dashboard.pages.common.frame import context, frame_of, page
 
 LIFETIMES = [
     ("30", gettext_lazy("30 days")),
@@ -57,9 +57,9 @@ def tokens(request: HttpRequest) -> HttpResponse:
 @login_required
 def token_revoke(request: HttpRequest, token: int) -> HttpResponse:
     """Of one's own: another's is not there."""
-    row = row_or_404(ApiToken, token, _("There is no such token."))
-    if row.user_id != request.user.pk:
-        row = row_or_404(ApiToken, 0, _("There is no such token."))
+    row = ApiToken.objects.filter(pk=token, user=request.user.pk).first()
+    if row is None:
+        raise Http404(_("There is no such token."))
     revoke_token(row, request.user, timezone.now())  # type: ignore[arg-type]
     return HttpResponseRedirect(reverse("tokens"))
 
