@@ -1,4 +1,7 @@
-"""Reads the messages of one dead-letter queue that are not indexed yet, with the reason where some were not read."""
+"""Reads the messages of one dead-letter queue that are not indexed yet, with the reason where some were not read.
+
+First newer ones, then older ones down to the limit: the indexed range has no gap whenever the calls run out.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,8 +72,6 @@ def kept_from(ends: dict[Place, Ends], most: int) -> dict[Place, int]:
     return low
 
 
-# Reads the messages of one dead-letter queue that are not indexed: first newer ones, then older ones down to the limit.
-# The newest messages come first, and the indexed range has no gap whenever the calls run out.
 # The most messages that a broker returns at once (5.4.0, MessageStoreConfig.maxTransferCountOnMessageInMemory).
 AT_ONCE = 32
 

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.db import models
 
 
-# Rules of alerts, silences, and who owns which groups. Written by people, through pages and REST.
 class Severity(models.TextChoices):
     """Worst first."""
 

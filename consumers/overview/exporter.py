@@ -157,9 +157,7 @@ def cluster_names(cluster_id: int) -> dict[str, str | None]:
     return dict(rows.order_by("name").values_list("name", "cluster_name"))
 
 
-# Values for rocketmq-exporter's metric names, of one cluster.
-# Messages per second, from the offsets of the last minute of readings; and the ends of dead-letter queues.
-# Two readings of the lake are compared, whatever the number of groups.
+# Messages per second, from two readings of the lake a minute apart, and the ends of dead-letter queues.
 
 MINUTE = timedelta(seconds=60)
 

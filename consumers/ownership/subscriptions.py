@@ -92,10 +92,8 @@ class SubscriptionHistory:
     unknown: dict[str, str] = field(metadata=public("Why either list need not be all"))
 
 
-# Who subscribed to what since when, and when the members of a group differed in it.
-# When members of a group subscribed differently to a topic, out of intervals with honest bounds. Pure.
-# Only what is certain is compared: between two answers of the same content, and of a topic that a client does not
-# name between two answers of its own.
+# Where they differed. Only what is certain is compared: between two answers of the same content, and of a topic that a
+# client does not name between two answers of its own.
 
 Span = tuple[datetime, datetime]
 

@@ -38,7 +38,6 @@ from .kernel.windows import minute_windows, queue_windows
 from .rows import Only, Rows, Span
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds, moment
 
-# Numbers to states: the first rule that holds gives a queue its state, detail and, with evidence, its start.
 TIME = pa.timestamp("us", tz="UTC")
 
 KEPT = [
@@ -115,11 +114,6 @@ def _text(names: Sequence[str], row: tuple[object, ...]) -> str:
     return json.dumps(found, separators=(",", ":"))
 
 
-# One bucket of groups over one slice of time: its rows of the lake's files in, tables for lake and database out.
-#
-# Whoever runs it, a Spark task or a test, needs numpy and pyarrow: no Spark, no Django, no clock. All queues of a
-# group
-# are in one bucket, so that nothing has to be brought together afterwards.
 # Produced history is looked up in the newest of it first.
 NEAR = timedelta(hours=2)
 

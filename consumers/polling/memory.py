@@ -1,4 +1,7 @@
-"""What a process remembers of a cluster between two readings, and when a broker is not asked."""
+"""What a process remembers of a cluster between two readings, and when a broker is not asked.
+
+Losing it costs a few calls, never a figure.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -94,9 +97,6 @@ def is_busy(outcome: object) -> bool:
     return isinstance(outcome, BrokerRefused) and outcome.code == ResponseCode.SYSTEM_BUSY
 
 
-# What a process remembers of a cluster between two readings, so that slow data is not fetched every time.
-#
-# Losing this memory costs a few calls, never a figure.
 @dataclass
 class BrokerMemory:
     """`committed`: the pairs of its last consumer offsets. `missing`: pairs that it had before, and no longer had when

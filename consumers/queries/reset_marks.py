@@ -14,11 +14,9 @@ from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import RuleCode
 from consumers.words.reasons import coded_reason
 
-# Whether a reset from here moved the offset that a judgement saw jump. Told at reading: no judgement knows resets.
-#
 # A jump that no reset explains was made by somebody else, and that is said too where an offset went back; a master
-# that
-# was just out may have come back with the older offsets of its slave.
+# that was just out may have come back with the older offsets of its slave.
+
 # The rules of jumps. A queue that was moved up may well have been so by its broker alone.
 RULES = frozenset({RuleCode.OFFSET_WENT_BACK, RuleCode.MOVED_TO_OLDEST})
 

@@ -24,8 +24,7 @@ from consumers.words.reasons import coded_reason, volume_words
 # Volumes: how many messages went into retry, came out of it, were dead-lettered, were consumed.
 #
 # `into_retry` counts redeliveries: a message that fails three times is three. `consumed` is how far the offsets of
-# the
-# group's own topics moved.
+# the group's own topics moved.
 OF_A_RANGE = "Messages of [from, to). `into_retry` has one for each redelivery."
 
 

@@ -16,7 +16,6 @@ class QueueKey(NamedTuple):
     queue_id: int
 
 
-# What every strategy is: a way to share sorted queues among sorted client ids.
 Shares = dict[str, tuple[QueueKey, ...]]
 
 
@@ -81,8 +80,7 @@ class AveragelyByCircle:
 # CONSISTENT_HASH: each queue goes to the next client on a ring of hashes.
 #
 # AllocateMessageQueueConsistentHash and ConsistentHashRouter (5.4.0): a client stands on the ring once for each of
-# its
-# virtual nodes; a node that hashes to a taken place takes it over.
+# its virtual nodes; a node that hashes to a taken place takes it over.
 DEFAULT_VIRTUAL_NODES = 10
 
 
@@ -135,8 +133,7 @@ def _printed(queue: QueueKey) -> str:
 # The strategy behind the class that a client names in its running info (307).
 #
 # MixAll.object2Properties (5.4.0) prints the strategy with toString, which for RocketMQ's own classes is the class
-# and a
-# hash: whatever was set on the object is not told.
+# and a hash: whatever was set on the object is not told.
 CONSISTENT_HASH = "AllocateMessageQueueConsistentHash"
 
 MACHINE_ROOM = "AllocateMessageQueueByMachineRoom"

@@ -1,4 +1,7 @@
-"""RocketMQ's jars, fetched once with the Ivy that PySpark ships."""
+"""RocketMQ's jars, fetched once with the Ivy that PySpark ships.
+
+A folder of jars appears whole or not at all: Ivy works aside, and one rename shows the result.
+"""
 
 import fcntl
 import importlib.util
@@ -49,9 +52,6 @@ def write_ivy_files(folder: Path, cache: Path, version: str = ROCKETMQ_VERSION) 
     return settings, module
 
 
-# RocketMQ's own jars, fetched once with the Ivy that PySpark ships.
-#
-# A folder of jars appears whole or not at all: Ivy works aside, and one rename shows the result.
 Progress = Callable[[str], None]
 
 # Ivy says what went wrong near its end.

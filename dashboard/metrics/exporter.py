@@ -144,8 +144,7 @@ def _waits(cluster: ExporterCluster, named: Named) -> Samples:
             yield text, round(wait * MILLISECONDS)
 
 
-# The families under rocketmq-exporter's names, and why some of it is not there.
-# The families of rocketmq-exporter that are about topics: of those that groups have offsets of.
+# Those about topics that groups have offsets of.
 
 TOPIC = ("cluster", "broker", "topic")
 

@@ -162,7 +162,7 @@ def said(values: Mapping[str, Any], why: Mapping[str, str]) -> dict[str, Any]:
     return {**found, "unknown": {name: why[name] for name, value in found.items() if value is None}}
 
 
-# Rows of what people set: rules, channels, silences and notes.
+# What people set.
 @answer("What is null selects everything, or is as `unknown` says.")
 @dataclass(frozen=True, kw_only=True)
 class RuleRow:

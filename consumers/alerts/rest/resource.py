@@ -114,7 +114,6 @@ SERIALIZED: dict[Shape, Callable[[EntryField], serializers.Field[Any, Any, Any, 
 }
 
 
-# Rules, channels, silences and notes over REST: each is read, made, replaced, changed and removed in one way.
 Row = TypeVar("Row", bound=Model)
 
 MEANWHILE = "Another user saved the same name, or removed what it refers to, in the meantime: check what exists."

@@ -153,8 +153,7 @@ def _unknown(reason: str | None, messages: int | None, indexed: list[int]) -> di
     return missing | ({"messages": said} if messages is None else {})
 
 
-# One page of a group's dead-letter messages, newest first, and which of them were resent: by whom, when, with what
-# result.
+# One page of them, and which were resent: by whom, when, with what result.
 
 # A broker's queue, an offset in it, and the stored id: a recreated topic has other messages at the same offsets.
 LetterKey = tuple[str, int, int, str]

@@ -61,11 +61,6 @@ def _run(segment: Segment, cells: int, places: Mapping[str, int]) -> TimelineRun
     return TimelineRun(cells, segment.holding, owners, since, until, segment.reason)
 
 
-# Who owned which queue over time, for the picture of it.
-# Runs of many queues: those of a group change hands in the same readings, so that few of them differ in more than who
-# held them.
-
-
 class RunsByPattern:
     """Works out each pattern of intervals once, whoever the owners are. `places`: theirs in the timeline's list."""
 

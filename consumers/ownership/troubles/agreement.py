@@ -11,7 +11,6 @@ from consumers.queries.findings import NOT_AT_ALL, DetectedFinding
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
-# Members of one group that differ in what they must agree on, as each of them says of itself.
 Differing = dict[str, list[MemberReport]]  # by what they say
 
 

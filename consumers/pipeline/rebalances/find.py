@@ -168,9 +168,6 @@ def lag_peak(lags: Sequence[TopicLag], started_before_us: int) -> int | None:
     return None if None in within else max((lag for lag in within if lag is not None), default=None)
 
 
-# Arrow tables of a bucket of groups in, Arrow tables of their rebalances out; a group is in one bucket, whole.
-#
-# No Spark, no Django, no clock: a bucket may be evaluated on the driver or in any task that has its tables.
 # How long before a rebalance offsets are looked at, so that how fast a queue was consumed can be told.
 REACH_US = 60 * MICROSECONDS
 

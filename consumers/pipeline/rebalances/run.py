@@ -31,14 +31,8 @@ from consumers.rocketmq.names import RETRY_PREFIX
 
 from .tables import GROUPS, LAST_OWNERS, OWNERSHIP_COLUMNS, READINGS_COLUMNS
 
-# Which groups may have a rebalance that begins in a run's range, or had one that is not over, and from when on their
-# changes count: small Arrow tables beside the lake, as known.py makes them.
-#
-# A run finds the rebalances that begin in its range, and takes up again, from its own beginning, the stored one that
-# is
+# A run finds the rebalances that begin in its range, and takes up again, from its own beginning, the stored one that is
 # not over when the range begins: so each is found under the same key in every run, however the time is cut into runs.
-# What the poll's rows say of groups over a stretch of time: their members' intervals, the queues of the topics that
-# they subscribe to, and the brokers of those that came and went.
 
 CLIENT_FIELDS = (
     "group_id",
@@ -249,18 +243,6 @@ def _changed(clusters: Sequence[str], since: datetime, until: datetime, opened: 
     return list(groups.select_related("cluster").order_by("pk"))
 
 
-# The rebalances of a range, with causes and costs. Where no group changed no file is opened, as in most runs.
-#
-# pyarrow reads the lake's files, of the changed groups alone, and the driver evaluates them as one bucket: few groups
-# change in a run, and handing them to Spark's Python workers and back would take longer than all the rest. Both
-# steps,
-# find_events and find_costs, are tables in and tables out of whole groups, so that a task could take some of them.
-#
-# First what happened, a handful of rows; then what it cost, by the readings around those alone. A reading is a file
-# of
-# each table: those of the minutes before the range suffice where every member reported in one of them, and half an
-# hour
-# of files is opened only for groups where none did.
 # Who was last seen to hold queues that had no owner when a rebalance began: the poll's rows reach further back than
 # the readings that are looked at.
 

@@ -1,4 +1,12 @@
-"""Which client held which queue from when to when, and topics that no member subscribes to any more."""
+"""Which client held which queue from when to when, and topics that no member subscribes to any more.
+
+An interval ends in three cases: its client answered and no longer holds the queue; its client restarted, or was
+silent for so long that it may have lost the queue meanwhile; a complete member list lacks the client. A client that
+did not answer keeps its intervals: silence is not a loss.
+
+The oldest held message counts as the same while its offset is the same within an interval. `head_since` is the first
+reading that saw that message; null while the client holds none.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,15 +110,6 @@ class IntervalEnds:
         return key in self.spoke or (group in self.members and client_id not in self.members[group])
 
 
-# Which client held which queue from when to when, as far as polling shows, and what the client last reported of the
-# queue.
-#
-# An interval ends in three cases: its client answered and no longer holds the queue; its client restarted, or was
-# silent for so long that it may have lost the queue meanwhile; a complete member list lacks the client. A client that
-# did not answer keeps its intervals: silence is not a loss.
-#
-# The oldest held message counts as the same while its offset is the same within an interval. `head_since` is the first
-# reading that saw that message; null while the client holds none.
 # The names below are the same in the client's answer and in the row, where `last_seen` is the time of the answer.
 MEMORY = (
     "commit_offset",

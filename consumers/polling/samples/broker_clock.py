@@ -1,4 +1,9 @@
-"""The difference between a broker's clock and this host's, as proven by store times; and queues in a broker's rows."""
+"""The difference between a broker's clock and this host's, as proven by store times; and queues in a broker's rows.
+
+No call reports a broker's time. But a message that arrived between two readings was stored between them by this
+host's clock, and its store time is by the broker's clock: this bounds the difference from both sides. Bounds of
+several readings hold at once. If they contradict each other, a clock was set, and only the newest bounds count.
+"""
 
 import logging
 import math
@@ -42,11 +47,6 @@ def behind(rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     return at, lag[at]
 
 
-# The difference between a broker's clock and this host's, as proven by store times.
-#
-# No call reports a broker's time. But a message that arrived between two readings was stored between them by this
-# host's clock, and its store time is by the broker's clock: this bounds the difference from both sides. Bounds of
-# several readings hold at once. If they contradict each other, a clock was set, and only the newest bounds count.
 logger = logging.getLogger(__name__)
 
 ASKED_EVERY = timedelta(seconds=60)

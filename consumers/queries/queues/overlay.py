@@ -117,8 +117,7 @@ def _of_calm(state: State, polled: Polled, stands_since: datetime) -> tuple[Stat
 #
 # Pure: rows and times in, values out. A broker that is not read makes every number of its queues unknown, one that is
 # silent their state too. An evaluation that is late leaves no number, but the state, as late_states.py has it. The
-# same
-# rules for whole groups, in SQL: groups/overlay.py.
+# same rules for whole groups, in SQL: groups/overlay.py.
 NOT_JUDGED_YET = lazy_reason(ReasonCode.NOT_EVALUATED_YET)
 
 NOT_SAMPLED = gettext_lazy("not sampled")

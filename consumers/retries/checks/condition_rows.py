@@ -154,11 +154,10 @@ def topic_permission(facts: RetryConditions, brokers: Sequence[BrokerConditions]
 # Which brokers take a failed message, by which of the two ways.
 #
 # Sending back (36) asks the broker that stores it: its own permission, the group, `%RETRY%group`'s permission, in
-# this
-# order (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack). Where that fails for any reason the client
-# writes a copy to `%RETRY%group` as to any topic: to a broker whose route has it writable and whose master is listed
-# (DefaultMQPushConsumerImpl.sendMessageBack, MQClientInstance.topicRouteData2TopicPublishInfo). Brokers put their own
-# permission into the routes they register (BrokerController.registerBrokerAll).
+# this order (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack). Where that fails for any reason the
+# client writes a copy to `%RETRY%group` as to any topic: to a broker whose route has it writable and whose master is
+# listed (DefaultMQPushConsumerImpl.sendMessageBack, MQClientInstance.topicRouteData2TopicPublishInfo). Brokers put
+# their own permission into the routes they register (BrokerController.registerBrokerAll).
 def takes_back(broker: BrokerConditions) -> bool | None:
     """Whether it takes back the failed messages that it stores; also where it then drops them."""
     said = broker.group

@@ -85,8 +85,7 @@ def sample_holds() -> timedelta:
 # Which sampled messages of a group wait for their last retry, by the limit that counts for it.
 #
 # A member's own maxReconsumeTimes goes before the group's configuration: it is sent with every message that it sends
-# back
-# (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack). -1 is 16, and no limit for orderly members.
+# back (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack). -1 is 16, and no limit for orderly members.
 DEFAULT_MAX_RETRIES = 16
 
 NO_LIMIT = 2**31 - 1

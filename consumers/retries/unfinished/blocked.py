@@ -13,7 +13,6 @@ from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind
 from consumers.retries.unfinished.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
 from consumers.words.reasons import stored_words
 
-# Queues whose oldest message is not finished for longer than CONSUMERSCOPE_BLOCKED_AFTER_SECONDS.
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
 
 

@@ -228,11 +228,9 @@ def level_of_queue(queue_id: int) -> int:
     return queue_id + 1
 
 
-# How long a message waits before it comes again under a group's retry policy.
-#
-# Heeded where a proxy gives messages back for POP and gRPC clients (RocketMQ 5.4.0, DefaultReceiptHandleManager);
-# other
-# clients' retries wait on delay levels.
+# Group retry policies are heeded where a proxy gives messages back for POP and gRPC clients (RocketMQ 5.4.0,
+# DefaultReceiptHandleManager); other clients' retries wait on delay levels.
+
 # 5.4.0, CustomizedRetryPolicy and ExponentialRetryPolicy: what they are without values of their own.
 CUSTOMIZED_MS = tuple(
     1000 * seconds

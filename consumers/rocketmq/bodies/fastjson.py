@@ -1,4 +1,9 @@
-"""JSON as RocketMQ's brokers write it: fastjson leaves map keys unquoted that are not text."""
+"""JSON as RocketMQ's brokers write it: fastjson leaves map keys unquoted that are not text.
+
+5.4.0 (fastjson2 2.0.43) and earlier write `{0:10}` for Map<Integer, …>, `{{"queueId":3}:{…}}` for
+Map<MessageQueue, …>. An object used as a key becomes a tuple of its sorted (name, value) pairs. A key given twice is
+an error, not a choice.
+"""
 
 import json
 import math
@@ -8,12 +13,6 @@ from typing import NamedTuple
 
 from consumers.rocketmq.wire.codes import RemoteProtocolError
 
-# The JSON that RocketMQ's brokers write: fastjson leaves map keys unquoted that are not text.
-#
-# 5.4.0 (fastjson2 2.0.43) and earlier write `{0:10}` for Map<Integer, …>, `{{"queueId":3}:{…}}` for Map<MessageQueue,
-# …>.
-# An object used as a key becomes a tuple of its sorted (name, value) pairs. A key given twice is an error, not a
-# choice.
 MAX_DEPTH = 64
 
 _TOKEN = re.compile(

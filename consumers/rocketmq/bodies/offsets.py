@@ -88,11 +88,9 @@ def reset_offsets(body: bytes, topic: str) -> dict[int, int]:
     return {queue.small("queueId"): offset for queue, offset in rows}
 
 
-# Bodies of 43 and of the bulk form of 208 as columns, for hundreds of thousands of queues.
-#
-# A regular expression takes the table apart as brokers write it (5.4.0: fields in alphabetical order, no spaces). Its
-# pieces count only if, put together again, they are the table to the byte. Any other body goes to the general parser,
-# which accepts all that is well formed and refuses the rest.
+# Bodies of 43 and of the bulk form of 208. A regular expression takes the table apart as brokers write it (5.4.0:
+# fields in alphabetical order, no spaces). Its pieces count only if, put together again, they are the table to the
+# byte. Any other body goes to the general parser, which accepts all that is well formed and refuses the rest.
 CONSUMER_OFFSETS = pa.schema(
     [
         ("group", pa.dictionary(pa.int32(), pa.string())),

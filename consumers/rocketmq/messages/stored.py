@@ -86,8 +86,6 @@ class QueueEntries:
     max_offset: int | None
 
 
-# Stored messages as a pull gives them (5.4.0, MessageDecoder): fixed fields, then the body, topic and properties.
-#
 # Big-endian; two magic numbers differ in the length of the topic's length. Bodies stay as they are stored, perhaps
 # compressed.
 MAGIC_V1 = 0xDAA320A7

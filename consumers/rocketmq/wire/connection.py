@@ -1,4 +1,7 @@
-"""One TCP connection, with or without TLS: many calls at once, joined to their answers by `opaque`."""
+"""One TCP connection, with or without TLS: many calls at once, joined to their answers by `opaque`.
+
+It sends each request once and never repeats one: the caller knows what may be repeated. It belongs to one event loop.
+"""
 
 import asyncio
 import itertools
@@ -19,10 +22,6 @@ from .codes import (
     registered_address,
 )
 
-# One TCP connection to a broker or a name server: many calls at once, joined to their answers by `opaque`.
-#
-# It sends each request once and never repeats one: the caller knows what may be repeated. It belongs to one event
-# loop.
 DEFAULT_IN_FLIGHT = 32
 
 # Servers close a channel that was idle for 120 s (serverChannelMaxIdleTimeSeconds).

@@ -107,8 +107,6 @@ def _header_text(header: bytes, position: int, kind: struct.Struct) -> tuple[str
         raise RemoteProtocolError("a binary header with text that is not UTF-8") from error
 
 
-# Bytes to commands and back. No socket, no clock: the connection feeds bytes in and takes commands out.
-#
 # A frame, all big-endian (5.4.0, RemotingCommand.encode and decode; NettyDecoder):
 # u32 length of the rest | u8 header kind | u24 header length | header | body
 __all__ = ["MAX_ANSWER", "MAX_REQUEST", "Command", "FrameReader", "encode"]

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from .problems import Finding, Problem
 
-# An offset file as it was read: its rows in the columns that all stores share, or the reason why there are none.
 Kind = Literal["broker_file", "delay_file", "consumer_file"]
 
 TIME = pa.timestamp("us", tz="UTC")

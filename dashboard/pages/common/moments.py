@@ -45,7 +45,7 @@ def read_moment(text: str) -> datetime | None:
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-# The time range of a page: a link says it, so that a pasted address shows the same thing.
+# The time range of a page, which a link says, too.
 
 RANGES = {
     "15m": timedelta(minutes=15),
