@@ -43,9 +43,11 @@ def originals(facts: RetryConditions) -> Outcome:
 @check(ConditionName.TIMEOUT, FindingSeverity.WARNING, Of.SENDING_BACK)
 def timeout(facts: RetryConditions) -> Outcome:
     """Each consumeTimeout (15 min) a concurrent member sends back, of each queue, up to 16 of its oldest messages whose
-    listener has run for longer than that, and goes on running them (RocketMQ 5.4.0, ProcessQueue.cleanExpiredMsg)."""
+    listener has run for longer than that, and goes on running them; an orderly one never does (RocketMQ 5.4.0,
+    ProcessQueue.cleanExpiredMsg)."""
     cure = gettext("Let the listener give up earlier, or raise consumeTimeout (minutes) of the members.")
-    limits = {client.client_id: _number(client, "consumeTimeout") for client in facts.clients}
+    concurrent = [client for client in facts.clients if client.orderly is False]
+    limits = {client.client_id: _number(client, "consumeTimeout") for client in concurrent}
     late = [
         (one, facts.now - one.head_since)
         for one in facts.held
@@ -61,8 +63,10 @@ def timeout(facts: RetryConditions) -> Outcome:
         )
         words = {"client": one.client_id, "place": one.place, "age": age(since.total_seconds())}
         return fails(detail % (words | {"minutes": limits[one.client_id]}), cure)
-    if (reason := _unsaid(facts, "consumeTimeout")) is not None:
+    if (reason := _unsaid(facts, None) or _unsaid(facts, "consumeTimeout")) is not None:
         return unknown(reason, cure)
+    if not concurrent:
+        return holds(gettext("Members consume in order: consumeTimeout does not apply."), cure)
     detail = gettext("No message has been held for longer than consumeTimeout (%(minutes)s min).")
     shortest = min((minutes for minutes in limits.values() if minutes is not None), default=0)
     return holds(detail % {"minutes": shortest}, cure)

@@ -137,6 +137,7 @@ UNKNOWN = [
     ("not asked", facts(clients=[], membership_unknown="refused"), Name.TIMEOUT, "refused"),
     ("a silent member", facts(clients=[a_client(), silent_client("c2")]), Name.SINGLE, "unknown of: c2"),
     ("a silent member", facts(clients=[silent_client("c2")]), Name.IN_TURN, "unknown of: c2"),
+    ("a member of unknown kind", with_client(orderly=None), Name.TIMEOUT, "unknown of: c1"),
     ("a silent member", facts(clients=[silent_client("c2")]), Name.ORIGINALS, "Not heard yet: c2"),
     ("min offset not known", held(min_offset=None), Name.ORIGINALS, "min offset of Orders/broker-a/0"),
     ("never seen", facts(message_model=None, online=False, clients=[]), Name.RETRIED, "no member has been seen"),
@@ -169,6 +170,11 @@ HOLDING = [
     ),
     ("more queues than retries are spread over", one(read_queues=4), Name.RETRY_QUEUES),
     ("a message held for long, but within the limit", held(head_since=ago(14 * 60)), Name.TIMEOUT),
+    (
+        "a message that an orderly member retries in place for longer than consumeTimeout",
+        replace(held(head_since=ago(41 * 60)), clients=(a_client(orderly=True),)),
+        Name.TIMEOUT,
+    ),
     ("the oldest stored message is held", held(held_min=10), Name.ORIGINALS),
 ]
 
