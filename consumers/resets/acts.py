@@ -43,9 +43,9 @@ def why_not_acknowledged(group: ConsumerGroup, user: Any) -> str | None:
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if LossAcknowledgement.objects.filter(group=group, applied_at=None).exists():
-        return _("The loss is acknowledged already: the next poll takes note of it.")
+        return _("The loss is already acknowledged: the next poll applies it.")
     if not lost_snapshots([group.pk]).exists():
-        return _("No offset of the group is lost: there is nothing to acknowledge.")
+        return _("The group has no lost offset: nothing to acknowledge.")
     return None
 
 
@@ -83,7 +83,7 @@ def apply(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
         if against := why_not_applied(reset, asker.user, now):
             raise ResetRefused(against)
         if not ResetQueue.objects.filter(reset=reset, left_out=None).exists():
-            raise ResetRefused(_("None of its queues would be moved: see why each is left out."))
+            raise ResetRefused(_("No queue would move: see the reason of each queue."))
         set_going(reset, asker, now)
         note_act(reset, asker, stored_reason(ResetAct.APPLIED), now)
 
@@ -165,17 +165,17 @@ def why_not_restored(reset: Reset, user: Any) -> str | None:
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if reset.status == ResetStatus.APPLYING:
-        return _("It is being applied: wait for its end.")
+        return _("It is being applied: wait until it ends.")
     if reset.status not in ENDED:
         words = reset.get_status_display().lower()
-        return _("Only a reset that was applied can be restored, and this one is %s.") % words
+        return _("Only an applied reset can be rolled back; this one is %s.") % words
     if reset.group is None:
-        return _("The group %s is not known any more: nothing can be checked against it.") % reset.group_name
+        return _("The group %s no longer exists, so nothing can be checked.") % reset.group_name
     written = touched(reset.pk)
     if not written.exists():
-        return _("It changed no queue: there is nothing to return to.")
+        return _("It changed no queue: there is nothing to roll back.")
     if not written.exclude(before=None).exists():
-        return _("None of its queues had a commit before, and no call of RocketMQ takes an offset away.")
+        return _("None of its queues had a committed offset before, and RocketMQ cannot delete one.")
     return why_not_planned(reset.group, user)
 
 

@@ -59,26 +59,26 @@ def offsets_in(content: bytes | str) -> OffsetsIn:
     for line, row in rows:
         _take(read, line, row, places, len(header))
         if len(read.entries) > settings.RESET_QUEUES_MAX:
-            read.fault(line, _("more than %s queues are listed (RESET_QUEUES_MAX).") % settings.RESET_QUEUES_MAX)
+            read.fault(line, _("more than %s queues (RESET_QUEUES_MAX).") % settings.RESET_QUEUES_MAX)
             break
     if read.faults:
         raise ValueRefused("\n".join(_shown(read.faults)))
     if not read.entries:
-        raise ValueRefused(_("No line has an offset: there is nothing to move."))
+        raise ValueRefused(_("No line has an offset: nothing to move."))
     return OffsetsIn(read.entries, read.left_out)
 
 
 def _text(content: bytes | str) -> str:
     if len(content) > MOST_BYTES:
-        raise ValueRefused(_("The file is longer than %s bytes: take only the queues that are to move.") % MOST_BYTES)
+        raise ValueRefused(_("The file is larger than %s bytes. Keep only the queues to move.") % MOST_BYTES)
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content.removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1 if isinstance(content, bytes) else 1
-        raise ValueRefused(_("Line %s: it is not written in UTF-8: save the file so.") % line) from error
+        raise ValueRefused(_("Line %s is not UTF-8: save the file as UTF-8.") % line) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise ValueRefused(_("Line %s: it holds a zero byte: this is no CSV file.") % line)
+        raise ValueRefused(_("Line %s has a zero byte: the file is not CSV.") % line)
     return text
 
 
@@ -95,7 +95,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
             begins = reader.line_num + 1
     except csv.Error as error:
         words = {"line": begins, "error": error}
-        raise ValueRefused(_("Line %(line)s: it is no CSV (%(error)s): look at its quotes.") % words) from error
+        raise ValueRefused(_("Line %(line)s is not valid CSV (%(error)s): check its quotes.") % words) from error
 
 
 def _places(header: Sequence[str]) -> dict[str, int]:
@@ -103,34 +103,32 @@ def _places(header: Sequence[str]) -> dict[str, int]:
     missing = [name for name in COLUMNS if name not in names]
     if missing:
         words = {"missing": ", ".join(missing), "columns": ", ".join(COLUMNS)}
-        raise ValueRefused(
-            _("The first line lacks %(missing)s: it must name the columns %(columns)s, in any order.") % words
-        )
+        raise ValueRefused(_("The header lacks %(missing)s. It needs the columns %(columns)s, in any order.") % words)
     if twice := [name for name in COLUMNS if names.count(name) > 1]:
-        raise ValueRefused(_("The first line names %s more than once.") % ", ".join(twice))
+        raise ValueRefused(_("The header names %s more than once.") % ", ".join(twice))
     return {name: names.index(name) for name in COLUMNS}
 
 
 def _take(read: _Read, line: int, row: Sequence[str], places: Mapping[str, int], columns: int) -> None:
     if len(row) != columns:
         words = {"cells": len(row), "columns": columns}
-        return read.fault(line, _("it has %(cells)s cells, and the first line names %(columns)s columns.") % words)
+        return read.fault(line, _("%(cells)s cells, but the header has %(columns)s columns.") % words)
     cells = {name: row[place].strip() for name, place in places.items()}
     faults = len(read.faults)
     for name in ("topic", "broker"):
         cells[name] = text_of(cells[name])
         if not cells[name]:
-            read.fault(line, _("it names no %s.") % name)
+            read.fault(line, _("no %s.") % name)
     queue_id, offset = whole(cells["queue_id"]), whole(cells["offset"])
     if queue_id is None or not 0 <= queue_id < MOST_QUEUES:
-        read.fault(line, _("%s is no queue id: write a whole number, 0 or more.") % _quoted(cells["queue_id"]))
+        read.fault(line, _("%s is not a queue id: use a whole number, 0 or more.") % _quoted(cells["queue_id"]))
     if cells["offset"] and (offset is None or not is_offset(offset)):
-        read.fault(line, _("%s is no offset: write a whole number, 0 or more.") % _quoted(cells["offset"]))
+        read.fault(line, _("%s is not an offset: use a whole number, 0 or more.") % _quoted(cells["offset"]))
     if len(read.faults) > faults:
         return None
     key = QueueKey(cells["topic"], cells["broker"], queue_id or 0)
     if (first := read.lines.setdefault(key, line)) != line:
-        return read.fault(line, _("it names the same queue as line %s.") % first)
+        return read.fault(line, _("same queue as line %s.") % first)
     if offset is None:
         read.left_out += 1
         return None
@@ -144,7 +142,7 @@ def _quoted(text: str) -> str:
 
 def _shown(faults: Sequence[str]) -> list[str]:
     more = len(faults) - MOST_FAULTS
-    return [*faults[:MOST_FAULTS], *([_("%s more lines are wrong.") % more] if more > 0 else [])]
+    return [*faults[:MOST_FAULTS], *([_("%s more lines have errors.") % more] if more > 0 else [])]
 
 
 # Resets and offsets as CSV, line by line, so that a large list is never complete in memory. Times are ISO 8601 in UTC.

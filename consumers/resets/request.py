@@ -41,7 +41,7 @@ def why_not_applied(reset: Reset, user: Any, now: datetime) -> str | None:
     if reset.status == ResetStatus.PLANNED and _has_expired(reset, now):
         return why_expired()
     if reset.status != ResetStatus.PLANNED:
-        return _("Only a plan can be applied, and this reset is %s.") % reset.get_status_display().lower()
+        return _("Only a plan can be applied; this reset is %s.") % reset.get_status_display().lower()
     return _why_busy(reset)
 
 
@@ -50,9 +50,9 @@ def why_not_resumed(reset: Reset, user: Any, now: datetime) -> str | None:
     if against := _why_not_now(reset, user):
         return against
     if reset.status not in (ResetStatus.PARTIAL, ResetStatus.FAILED):
-        return _("Only a reset that ended half-way can go on, and this one is %s.") % reset.get_status_display().lower()
+        return _("Only a reset that ended early can be resumed; this one is %s.") % reset.get_status_display().lower()
     if not resumable(reset).exists():
-        return _("No queue of it is left to be moved: those that are not confirmed were written.")
+        return _("It has no queue left to move: queues that are not confirmed were written.")
     if _has_expired(reset, now):
         return why_expired()
     return _why_busy(reset)
@@ -69,16 +69,16 @@ def why_not_cancelled(reset: Reset, user: Any) -> str | None:
             "It is being applied, which takes a minute or two and is not broken off half-way: restore it afterwards."
         )
     if reset.status != ResetStatus.PLANNED:
-        return _("Only a plan can be cancelled, and this reset is %s.") % reset.get_status_display().lower()
+        return _("Only a plan can be cancelled; this reset is %s.") % reset.get_status_display().lower()
     return None
 
 
 def why_no_role() -> str:
-    return _("Offset resets need the permission %s: the roles operator and admin have it.") % MAY_RESET
+    return _("Offset resets need the permission %s, which the roles operator and admin have.") % MAY_RESET
 
 
 def why_expired() -> str:
-    return _("The plan has expired: plan anew, as the group has moved on since.")
+    return _("The plan has expired: plan again.")
 
 
 def may_be_written(reset: Reset) -> QuerySet[ResetQueue]:
@@ -103,9 +103,9 @@ def _why_not_now(reset: Reset, user: Any) -> str | None:
     if against := why_read_only(reset.cluster_name):
         return against
     if settings.CONSUMERSCOPE_RESET_SECOND_PERSON and _planned_by(reset, user):
-        return _("You planned it: here a second person has to apply what somebody planned.")
+        return _("You planned it: another person has to apply it here.")
     if reset.group_id is None:
-        return _("The group %s is not known any more: nothing can be checked against it.") % reset.group_name
+        return _("The group %s no longer exists, so nothing can be checked.") % reset.group_name
     return None
 
 
@@ -121,9 +121,9 @@ def _planned_by(reset: Reset, user: Any) -> bool:
 def _why_busy(reset: Reset) -> str | None:
     applying = Reset.objects.filter(status=ResetStatus.APPLYING)
     if applying.filter(group=reset.group_id).exists():
-        return _("Another reset of this group is being applied: wait for its end.")
+        return _("Another reset of this group is being applied: wait until it ends.")
     if applying.count() >= MOST_AT_ONCE:
-        return _("%s resets are being applied, and no more may be at once: wait for the end of one.") % MOST_AT_ONCE
+        return _("%s resets are being applied, which is the limit: wait until one ends.") % MOST_AT_ONCE
     return None
 
 
@@ -175,11 +175,11 @@ def why_not_planned(group: ConsumerGroup, user: Any) -> str | None:
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if group.kind == GroupKind.SYSTEM:
-        return _("%s is a group of RocketMQ's own: its offsets are not reset from here.") % group.name
+        return _("%s is a RocketMQ system group: its offsets cannot be reset here.") % group.name
     if against := why_read_only(group.cluster.name):
         return against
     if Reset.objects.filter(group=group, status=ResetStatus.APPLYING).exists():
-        return _("Another reset of this group is being applied: wait for its end.")
+        return _("Another reset of this group is being applied: wait until it ends.")
     return None
 
 
@@ -188,16 +188,16 @@ def _group(cluster: str, name: str) -> ConsumerGroup:
     # Some databases treat names that differ in case alone as equal.
     if found is None or found.name != name or found.cluster.name != cluster:
         words = {"cluster": cluster, "group": name}
-        raise ResetRefused(_("No reading of the cluster %(cluster)s has seen the group %(group)s.") % words)
+        raise ResetRefused(_("No poll of the cluster %(cluster)s has found the group %(group)s.") % words)
     return found
 
 
 def _reason(said: str) -> str:
     reason = said.strip()
     if not reason:
-        raise ValueRefused(_("A reset needs a reason: say why these offsets may be moved."))
+        raise ValueRefused(_("A reset needs a reason: enter why the offsets are moved."))
     if len(reason) > LONGEST_REASON:
-        raise ValueRefused(_("The reason is longer than %s characters: shorten it.") % LONGEST_REASON)
+        raise ValueRefused(_("The reason is longer than %s characters.") % LONGEST_REASON)
     return reason
 
 

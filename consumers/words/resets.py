@@ -27,250 +27,258 @@ KINDS: dict[str, str | Promise] = {
 }
 
 ROWS: dict[str, str | Promise] = {
-    RowReason.NOT_WRITTEN_YET: _("nothing was written to it yet"),
-    RowReason.ENDED_BEFORE: _("the reset ended before its turn"),
-    RowReason.AT_TARGET: _("it stands at its target already: nothing is written to it"),
-    RowReason.NO_COMMIT: _("nothing was committed there"),
+    RowReason.NOT_WRITTEN_YET: _("not written yet"),
+    RowReason.ENDED_BEFORE: _("the reset ended before this queue was written"),
+    RowReason.AT_TARGET: _("already at its target"),
+    RowReason.NO_COMMIT: _("no committed offset"),
     RowReason.UNREAD: _("it could not be read"),
-    RowReason.TARGET_MESSAGE_UNREAD: _("the message there was not read"),
-    RowReason.TAKES_PART: _("it is part of the reset"),
-    RowReason.BEING_WRITTEN: _("it is being written, or was not"),
-    RowReason.NO_OFFSET_ANSWERED: _("no answer of the broker named an offset"),
+    RowReason.TARGET_MESSAGE_UNREAD: _("the message at the target was not read"),
+    RowReason.TAKES_PART: _("included in the reset"),
+    RowReason.BEING_WRITTEN: _("not written, or being written now"),
+    RowReason.NO_OFFSET_ANSWERED: _("the broker's answers contained no offset"),
     RowReason.NO_ERROR: _("no error"),
-    RowReason.NOT_READ_BACK_YET: _("it was not read back yet"),
-    RowReason.NOTHING_COMMITTED: _("nothing was ever committed there"),
-    RowReason.START_IS_MEMBERS: _("nothing was ever committed there: its members choose where they start"),
-    RowReason.AT_THE_END: _("nothing is stored there yet"),
-    RowReason.TARGET_MESSAGE_GONE: _("the broker has no message there"),
-    RowReason.TIME_NOT_IN_CALENDAR: _("the message there bears no time that a calendar has"),
-    RowReason.TIMES_LIMITED: _("only of %(most)s queues the message is read (RESET_MESSAGE_TIMES)"),
-    RowReason.NO_TARGET_TIME: _("the time of no message at a target was read"),
-    RowReason.QUEUES_SILENT: _("%(silent)s of %(chosen)s queues do not say how many: each says why"),
-    RowReason.ALL_LEFT_OUT: _("all queues are left out"),
-    RowReason.NONE_CONFIRMED: _("no queue that was to move is confirmed"),
-    RowReason.NO_COMMIT_BEFORE: _("%(without)s of %(confirmed)s confirmed queues had no commit before"),
-    RowReason.PLAN_BEING_MADE: _("the plan is being made"),
-    RowReason.NO_PLAN: _("there was no plan"),
-    RowReason.NOT_APPLIED: _("it was not applied"),
-    RowReason.NOTHING_MOVED: _("nothing was found that had moved since the plan"),
-    RowReason.MOVES_LOOKED_AT: _("what has moved since the plan is being looked at, or nothing had"),
+    RowReason.NOT_READ_BACK_YET: _("not read back yet"),
+    RowReason.NOTHING_COMMITTED: _("no offset was ever committed"),
+    RowReason.START_IS_MEMBERS: _("no offset was ever committed: its members choose where they start"),
+    RowReason.AT_THE_END: _("the target is the end of the queue: no message there yet"),
+    RowReason.TARGET_MESSAGE_GONE: _("the broker has no message at this offset"),
+    RowReason.TIME_NOT_IN_CALENDAR: _("the store time of the message is invalid"),
+    RowReason.TIMES_LIMITED: _("messages are read for %(most)s queues only (RESET_MESSAGE_TIMES)"),
+    RowReason.NO_TARGET_TIME: _("no message at a target was read"),
+    RowReason.QUEUES_SILENT: _("unknown for %(silent)s of %(chosen)s queues: each queue has its reason"),
+    RowReason.ALL_LEFT_OUT: _("all queues are excluded"),
+    RowReason.NONE_CONFIRMED: _("no queue is confirmed"),
+    RowReason.NO_COMMIT_BEFORE: _("%(without)s of %(confirmed)s confirmed queues had no committed offset before"),
+    RowReason.PLAN_BEING_MADE: _("the plan is not ready yet"),
+    RowReason.NO_PLAN: _("no plan"),
+    RowReason.NOT_APPLIED: _("not applied"),
+    RowReason.NOTHING_MOVED: _("no queue was found to have moved since the plan"),
+    RowReason.MOVES_LOOKED_AT: _("the check for moves since the plan has not ended, or found none"),
     RowReason.ALL_TOPICS: _("all topics of the group, without its retry topic"),
     RowReason.ALL_BROKERS: _("all brokers"),
     RowReason.ALL_QUEUES: _("all queues of these topics and brokers"),
-    RowReason.LISTED_QUEUES: _("those that the value lists"),
-    RowReason.QUEUES_OF_THEN: _("those that the group had then"),
-    RowReason.QUEUES_OF_OTHER: _("those that the other reset may have changed"),
-    RowReason.NO_VALUE: _("this kind of target needs none"),
-    RowReason.NOT_TAKEN_UP: _("no worker has taken it up"),
+    RowReason.LISTED_QUEUES: _("the queues listed in the value"),
+    RowReason.QUEUES_OF_THEN: _("the queues that the group had at that time"),
+    RowReason.QUEUES_OF_OTHER: _("the queues that the other reset may have changed"),
+    RowReason.NO_VALUE: _("this target needs no value"),
+    RowReason.NOT_TAKEN_UP: _("no worker has started it yet"),
     RowReason.NOT_ENDED: _("it has not ended"),
-    RowReason.UNDOES_NONE: _("it undoes no other reset"),
-    RowReason.NOTHING_TO_SAY: _("there is nothing to say beyond its status"),
-    RowReason.LONG_LIST: _("a list of %(queues)s queues: they stand in the reset itself"),
-    RowReason.MANY_QUEUES: _("there are %(queues)s: queues_url has them in pages"),
+    RowReason.UNDOES_NONE: _("not a rollback"),
+    RowReason.NOTHING_TO_SAY: _("nothing beyond its status"),
+    RowReason.LONG_LIST: _("a list of %(queues)s queues: open the reset to see them"),
+    RowReason.MANY_QUEUES: _("%(queues)s queues: queues_url lists them page by page"),
     RowReason.GROUP_OFFLINE: _("the group had no member"),
-    RowReason.NO_MEMBER_SAID: _("no member said it"),
-    RowReason.MEMBERS_UNSAID: _("not every broker said who its members are"),
-    RowReason.BROKER_UNSAID: _("the broker did not say it"),
-    RowReason.BY_SYSTEM: _("a worker did it by itself"),
-    RowReason.NO_ADDRESS: _("the request did not say where it came from"),
+    RowReason.NO_MEMBER_SAID: _("no member reported it"),
+    RowReason.MEMBERS_UNSAID: _("not every broker listed its members"),
+    RowReason.BROKER_UNSAID: _("the broker did not report it"),
+    RowReason.BY_SYSTEM: _("done by the system"),
+    RowReason.NO_ADDRESS: _("the request had no address"),
 }
 
 PLANS: dict[str, str | Promise] = {
     PlanReason.OUTSIDE_RANGE: _(
-        "Targets outside of what their queues hold: %(n)s of %(all)s. The farthest is %(wanted)s of %(queue)s, "
-        "which holds %(least)s to %(most)s. Choose another target, or let targets be clipped to the nearer end."
+        "%(n)s of %(all)s targets are outside their queues. The farthest is %(wanted)s in %(queue)s, which has "
+        "%(least)s to %(most)s. Choose another target, or clip targets to the nearer end."
     ),
-    PlanReason.TOPIC_ON_NO_BROKER: _("The topic %(topic)s is on no broker any more."),
-    PlanReason.PLACES_UNREAD: _("Where the queues of %(topic)s are could not be read: %(error)s"),
+    PlanReason.TOPIC_ON_NO_BROKER: _("No broker has the topic %(topic)s any more."),
+    PlanReason.PLACES_UNREAD: _("Could not read the route of %(topic)s: %(error)s"),
     PlanReason.NO_ROUTE: _("Name servers list no queue of %(topic)s on %(broker)s: it is down, or lost the topic."),
-    PlanReason.NO_QUEUE_THERE: _("There is no queue of %(topic)s on %(broker)s."),
-    PlanReason.NO_SUCH_QUEUE_ID: _("There is no queue %(queue_id)s of %(topic)s on %(broker)s: it has %(n)s to read."),
-    PlanReason.BROKER_WITHOUT_TOPICS: _("There is no queue of the chosen topics on %(broker)s."),
-    PlanReason.NO_QUEUE_TO_RESET: _("There is no queue to reset: choose the topics."),
-    PlanReason.TOO_MANY_QUEUES: _("%(n)s queues exceed RESET_QUEUES_MAX (%(most)s): choose topics or brokers."),
-    PlanReason.QUEUE_UNREADABLE: _("The queue cannot be read: %(error)s"),
-    PlanReason.TIME_NOT_FOUND: _("The offset of that time could not be found: %(error)s"),
-    PlanReason.ALL_AT_TARGET: _("Every chosen queue stands at its target already: nothing is to be moved."),
+    PlanReason.NO_QUEUE_THERE: _("%(broker)s has no queue of %(topic)s."),
+    PlanReason.NO_SUCH_QUEUE_ID: _("%(broker)s has no queue %(queue_id)s of %(topic)s: it has %(n)s readable queues."),
+    PlanReason.BROKER_WITHOUT_TOPICS: _("%(broker)s has no queue of the selected topics."),
+    PlanReason.NO_QUEUE_TO_RESET: _("No queue to reset: select the topics."),
+    PlanReason.TOO_MANY_QUEUES: _("%(n)s queues exceed RESET_QUEUES_MAX (%(most)s): select fewer topics or brokers."),
+    PlanReason.QUEUE_UNREADABLE: _("Could not read the queue: %(error)s"),
+    PlanReason.TIME_NOT_FOUND: _("Could not find the offset of that time: %(error)s"),
+    PlanReason.ALL_AT_TARGET: _("Every selected queue is at its target already: there is nothing to move."),
     PlanReason.NOTHING_MOVABLE: _("No queue can be moved. %(why)s"),
     PlanReason.PLANNING_FAILED: _("Could not plan: %(error)s. Plan again."),
-    PlanReason.GROUP_UNKNOWN: _("The group %(group)s is not known any more."),
+    PlanReason.GROUP_UNKNOWN: _("The group %(group)s no longer exists."),
     PlanReason.NOT_PLANNED_IN_TIME: _(
-        "No worker took it up within a minute: see that a Celery worker for the queue general runs, and plan again."
+        "No worker started planning within a minute. Check that a Celery worker for the queue general runs, then "
+        "plan again."
     ),
-    PlanReason.NOTHING_TO_COUNT_FROM: _("Nothing was ever committed there to count from: choose another target."),
-    PlanReason.NO_MASTER: _("no master of it is known: it is down, or only its slave is up"),
-    PlanReason.NO_MASTERS: _("no master of the cluster is known"),
-    PlanReason.SETTING_NOT_BOOLEAN: _("its %(setting)s is neither true nor false: %(value)s"),
+    PlanReason.NOTHING_TO_COUNT_FROM: _("The queue has no committed offset to shift from: choose another target."),
+    PlanReason.NO_MASTER: _("its master is unknown: it is down, or only a slave is up"),
+    PlanReason.NO_MASTERS: _("the cluster has no known master"),
+    PlanReason.SETTING_NOT_BOOLEAN: _("its %(setting)s is not a boolean: %(value)s"),
     PlanReason.SETTING_NOT_NUMBER: _("its %(setting)s is not a number: %(value)s"),
-    PlanReason.SETTING_MISSING: _("its %(setting)s is not a number: it has none"),
-    PlanReason.ENDS_MAKE_NO_SENSE: _("its ends, %(least)s and %(most)s, make no sense"),
+    PlanReason.SETTING_MISSING: _("its %(setting)s is not set"),
+    PlanReason.ENDS_MAKE_NO_SENSE: _("its min offset %(least)s and max offset %(most)s are inconsistent"),
     PlanReason.MEMBERS_NOT_TOLD: _(
-        "The broker %(broker)s does not move offsets itself and only tells connected members a time; %(reason)s. Stop "
-        "the group and plan anew: then the offset is committed exactly."
+        "The broker %(broker)s cannot move offsets: it can only send connected members a time, but %(reason)s. Stop"
+        " the group and plan again: then the exact offset is committed."
     ),
-    PlanReason.WITHOUT_COMMIT_REFUSED: _("this queue has no commit yet, and without one of each queue it refuses"),
+    PlanReason.WITHOUT_COMMIT_REFUSED: _(
+        "this queue has no committed offset, and the broker refuses unless each queue has one"
+    ),
     PlanReason.TARGET_IS_OFFSET: _("this target is an offset, not a time"),
     PlanReason.CLIPPED_IS_OFFSET: _("a target that was clipped is an offset, not a time"),
-    PlanReason.NOT_ALL_QUEUES: _("that moves all queues of the topic there, and not all of them were chosen or can be"),
+    PlanReason.NOT_ALL_QUEUES: _(
+        "that moves all queues of the topic on the broker, and not all of them are selected or movable"
+    ),
     PlanReason.LANGUAGE_UNSURE: _("members written in %(languages)s may not understand it"),
-    PlanReason.CLIENTS_UNKNOWN: _("it is not known which clients its members use"),
-    PlanReason.BROKER_UNKNOWN: _("No master of the broker %(broker)s is known: wait for the next reading."),
+    PlanReason.CLIENTS_UNKNOWN: _("the client versions of its members are unknown"),
+    PlanReason.BROKER_UNKNOWN: _("The master of the broker %(broker)s is unknown: wait for the next poll."),
     PlanReason.TOLD_TOGETHER: _(
-        "Members are told all queues of the topic at this broker at once, and queue %(queue)s cannot be: %(why)s"
+        "Members can only be notified of all queues of the topic on this broker at once, and queue %(queue)s cannot"
+        " be moved: %(why)s"
     ),
     PlanReason.MODEL_UNKNOWN: _("The brokers do not report its message model: try again."),
     PlanReason.BROADCASTING: _(
-        "It is a broadcasting group: each member keeps offsets of its own in a file beside it, and no broker "
-        "can move them. Stop the member and edit or delete its offsets.json."
+        "Broadcasting group: each member keeps its offsets in a local file, which no broker can change. Stop the "
+        "member, then edit or delete its offsets.json."
     ),
     PlanReason.OUTSIDE_STORE: _(
-        "Its members keep their offsets in a store of their own (%(store)s), and start from there whatever the "
-        "brokers hold: move them there."
+        "Its members keep offsets in an external store (%(store)s) and start from it, whatever the brokers have. "
+        "Change the offsets in that store."
     ),
-    PlanReason.MEMBERS_UNKNOWN: _("Its members are unknown (%(why)s), and the method depends on them: try again."),
+    PlanReason.MEMBERS_UNKNOWN: _(
+        "Its members are unknown (%(why)s), and the reset method depends on them. Try again."
+    ),
     PlanReason.BROKER_SILENT: _("a broker did not answer"),
-    PlanReason.BROKER_UNASKABLE: _("The broker %(broker)s cannot be asked: %(error)s"),
-    PlanReason.WRITABLE_UNKNOWN: _("The broker %(broker)s does not say whether it may be written to: try again."),
+    PlanReason.BROKER_UNASKABLE: _("Could not reach the broker %(broker)s: %(error)s"),
+    PlanReason.WRITABLE_UNKNOWN: _("The broker %(broker)s does not report its write permission: try again."),
     PlanReason.READ_ONLY: _(
-        "The broker %(broker)s is set to read-only (brokerPermission=%(permission)s): set it to 6 first, or wait "
-        "until whoever did so is done."
+        "The broker %(broker)s is read-only (brokerPermission=%(permission)s). Set it to 6, or wait until its "
+        "maintenance ends."
     ),
-    PlanReason.SERVER_SIDE_UNKNOWN: _("The broker %(broker)s does not say whether it moves offsets itself: try again."),
+    PlanReason.SERVER_SIDE_UNKNOWN: _("The broker %(broker)s does not report useServerSideResetOffset: try again."),
     PlanReason.CONSUME_TYPE_UNKNOWN: _(
         "The brokers do not report its consume type: try again, or stop the group first."
     ),
     PlanReason.MEMBERS_PULL: _(
-        "Its members pull by themselves (%(type)s), so that each goes on from its own position and commits that over "
-        "any other: stop the group first, or let its program seek."
+        "Its members pull by themselves (%(type)s): each continues from its own position and overwrites the "
+        "committed offset. Stop the group first, or use seek in its program."
     ),
     PlanReason.POP_UNKNOWN: _(
-        "It is not known whether the group pops this topic, and the broker %(broker)s does not move offsets itself: "
-        "try again, or set its useServerSideResetOffset to true."
+        "Whether the group consumes this topic by POP is unknown, and the broker %(broker)s cannot move offsets. "
+        "Try again, or set its useServerSideResetOffset to true."
     ),
     PlanReason.POPPED: _(
-        "The group pops this topic, and the broker %(broker)s does not move offsets itself: set its "
-        "useServerSideResetOffset to true first (possible from RocketMQ 5.1.0)."
+        "The group consumes this topic by POP, and the broker %(broker)s cannot move offsets. Set its "
+        "useServerSideResetOffset to true first (RocketMQ 5.1.0 or later)."
     ),
-    PlanReason.COPY_NO_GROUP: _("There is no group %(group)s in %(cluster)s: choose one that is listed."),
+    PlanReason.COPY_NO_GROUP: _("%(cluster)s has no group %(group)s: choose one from the list."),
     PlanReason.COPY_BROADCASTING: _(
-        "%(group)s is broadcasting: each of its members goes on from its own file, so that there is no offset to "
-        "copy. Give the offsets yourself."
+        "%(group)s is broadcasting: its members keep offsets in local files, so there is nothing to copy. Upload "
+        "the offsets as CSV instead."
     ),
     PlanReason.COPY_OUTSIDE_STORE: _(
-        "%(group)s keeps its offsets outside of RocketMQ (%(store)s), so that there is none to copy. Give the "
-        "offsets yourself."
+        "%(group)s keeps its offsets in an external store (%(store)s), so there is nothing to copy. Upload the "
+        "offsets as CSV instead."
     ),
-    PlanReason.COPY_NO_MASTER: _("No master of its broker is known: it is down, or only its slave is up."),
-    PlanReason.COPY_UNREAD: _("Where %(group)s stands could not be read: %(error)s"),
-    PlanReason.COPY_NO_COMMIT: _("%(group)s has committed nothing there."),
-    PlanReason.NOT_LISTED: _("The list has no offset for it."),
-    PlanReason.NOT_CHANGED: _("The reset to be restored did not change it."),
-    PlanReason.NO_COMMIT_TO_RESTORE: _("It had no commit before: no call of RocketMQ takes an offset away."),
-    PlanReason.STAYED: _("It was read back where it was: the reset did not move it."),
-    PlanReason.NOTHING_TO_RESTORE: _("The reset to be restored changed no queue: there is nothing to return to."),
-    PlanReason.NO_OFFSET_THEN: _("It had no offset at %(at)s: %(why)s"),
+    PlanReason.COPY_NO_MASTER: _("The master of its broker is unknown: it is down, or only a slave is up."),
+    PlanReason.COPY_UNREAD: _("Could not read the offset of %(group)s: %(error)s"),
+    PlanReason.COPY_NO_COMMIT: _("%(group)s has no committed offset there."),
+    PlanReason.NOT_LISTED: _("The list has no offset for this queue."),
+    PlanReason.NOT_CHANGED: _("The reset that is rolled back did not change this queue."),
+    PlanReason.NO_COMMIT_TO_RESTORE: _("The queue had no committed offset before, and RocketMQ cannot delete one."),
+    PlanReason.STAYED: _("The read-back found the queue where it was: the reset did not move it."),
+    PlanReason.NOTHING_TO_RESTORE: _("The reset changed no queue: there is nothing to roll back."),
+    PlanReason.NO_OFFSET_THEN: _("No offset at %(at)s: %(why)s"),
     PlanReason.UNKNOWN_THEN: _("%(unknown_reason)s."),
     PlanReason.NOT_READ_THEN: _("it was not read."),
     PlanReason.COMMIT_DENIED: _("the commit was gone; it was %(offset)s until %(at)s: choose that time."),
     PlanReason.REMADE: _(
-        "Its broker offset went from %(before)s back to %(after)s by %(at)s, as where a topic is made anew: what "
-        "its offsets named before is gone. Give the offset itself if you know better."
+        "Its broker offset fell from %(before)s to %(after)s before %(at)s, as after a topic is re-created: earlier"
+        " offsets refer to messages that are gone. Upload the offset as CSV if you know it."
     ),
     PlanReason.NO_READING_THEN: _(
-        "No reading of %(cluster)s is kept that was taken in the %(minutes)s minutes up to %(at)s: choose "
-        "another moment."
+        "No poll of %(cluster)s is stored for the %(minutes)s minutes up to %(at)s. Choose another point in time."
     ),
     PlanReason.GROUP_NOT_SEEN_THEN: _(
-        "No reading that was taken in the %(minutes)s minutes up to %(at)s saw offsets of %(group)s: choose "
-        "another moment."
+        "No poll in the %(minutes)s minutes up to %(at)s found offsets of %(group)s. Choose another point in time."
     ),
-    PlanReason.QUEUE_NOT_SEEN_THEN: _("No reading from shortly before %(at)s saw an offset of the group there."),
-    PlanReason.HISTORY_UNREADABLE: _("The history could not be read (%(error)s): check the lake, and plan again."),
+    PlanReason.QUEUE_NOT_SEEN_THEN: _("No poll shortly before %(at)s found an offset of the group in this queue."),
+    PlanReason.HISTORY_UNREADABLE: _("Could not read the history store (%(error)s). Check it, then plan again."),
     PlanReason.HISTORY_DAMAGED: _(
-        "The history could not be read: %(n)s of its files of that time are damaged and were put aside "
-        "(%(place)s). Choose another moment, or give the offsets yourself."
+        "Could not read the history: %(n)s files of that time are damaged and were moved to %(place)s. Choose "
+        "another point in time, or upload the offsets as CSV."
     ),
 }
 
 WARNINGS: dict[str, str | Promise] = {
     ResetWarning.REDELIVERED: _(
-        "Messages that are consumed once more: %(n)s, queues: %(queues)s. What the consumers do with them must "
-        "bear to be done twice."
+        "Redelivered messages: %(n)s, queues: %(queues)s. Make sure that consumers handle duplicates."
     ),
-    ResetWarning.REDELIVERED_FROM: _("The first redelivered message is from %(at)s UTC, as far as messages were read."),
+    ResetWarning.REDELIVERED_FROM: _("The first redelivered message that was read is from %(at)s UTC."),
     ResetWarning.SKIPPED: _(
-        "Messages that are skipped: %(n)s, queues: %(queues)s. They are lost to this group until it is set back."
+        "Skipped messages: %(n)s, queues: %(queues)s. The group does not consume them unless it is reset again."
     ),
     ResetWarning.UNCOUNTED: _(
-        "Queues of which nobody can tell what is replayed or skipped: %(queues)s. Nothing was ever committed there."
+        "Queues with unknown numbers of redelivered and skipped messages: %(queues)s. They have no committed offset."
     ),
     ResetWarning.NOT_RESTORABLE: _(
-        "Queues that cannot be restored: %(queues)s. They had no commit, and no call of RocketMQ takes an offset away."
+        "Queues that cannot be rolled back: %(queues)s. They have no committed offset, and RocketMQ cannot delete one."
     ),
-    ResetWarning.CLIPPED: _("Targets that are clipped to what their queues hold: %(queues)s."),
-    ResetWarning.LEFT_OUT: _("Queues that are left out: %(n)s. %(why)s"),
-    ResetWarning.LEFT_OUT_OTHERS: _("Queues that are left out for other reasons: %(queues)s. The table says why."),
+    ResetWarning.CLIPPED: _("Targets clipped to the range of their queues: %(queues)s."),
+    ResetWarning.LEFT_OUT: _("Excluded queues: %(n)s. %(why)s"),
+    ResetWarning.LEFT_OUT_OTHERS: _("Queues excluded for other reasons: %(queues)s. See the table."),
     ResetWarning.NEAREST_MESSAGES: _(
-        "Queues that begin at a message from before that time: %(n)s, by up to %(by)s. Brokers name the nearest."
+        "Queues that start at a message before that time: %(n)s, by up to %(by)s. Brokers return the nearest message."
     ),
     ResetWarning.GROUP_STRANGE: _(
-        "%(broker)s did not know the group when it was last read, and moves no offset of a group that it does not know."
+        "%(broker)s did not know the group at the last poll, and does not move offsets of unknown groups."
     ),
-    ResetWarning.RETRIES_STAY: _("Messages in retry (%(topics)s) are not touched: they are delivered as before."),
-    ResetWarning.RESENDS_RUN: _("Dead-letter messages are being resent to this group: they come on top."),
+    ResetWarning.RETRIES_STAY: _("Messages in retry topics (%(topics)s) are not affected."),
+    ResetWarning.RESENDS_RUN: _("Dead-letter messages are being resent to this group: they are delivered in addition."),
     ResetWarning.COMMITTED_AS_MEMBER: _(
-        "The offsets are committed as a member would: no member may start before the reset is done, or it "
-        "commits its own offsets over them."
+        "Offsets are committed as a member would commit them. Do not start a member before the reset ends: it would"
+        " overwrite them."
     ),
     ResetWarning.ORDERLY_WAITS: _(
-        "The group consumes in order: a member goes on from the target only when the message that it is "
-        "working on has returned."
+        "The group consumes in order: a member continues at the target only after its current message is finished."
     ),
-    ResetWarning.MOVED_FOR_LATER: _("The offsets are moved at once; members that start later begin at the targets."),
+    ResetWarning.MOVED_FOR_LATER: _("Offsets are moved immediately; members that start later begin at the targets."),
     ResetWarning.MOVED_AT_ONCE: _(
-        "The offsets are moved at once. The member that owns a queue drops what it has fetched at its next pull "
-        "and goes on from the target: within 20 seconds where it waits for messages, later where it has fetched "
-        "as much as it may hold. What it commits until then is ignored."
+        "Offsets are moved immediately. The owner of a queue drops its cached messages at its next pull and "
+        "continues at the target: within 20 seconds if it is waiting for messages, later if its cache is full. Its "
+        "commits are ignored until then."
     ),
     ResetWarning.WORK_REPEATED: _(
-        "What a member is working on at that moment is finished but not committed: it is consumed again if it lies "
-        "at the target or beyond."
+        "Messages being consumed at that time are finished but not committed: those at or after the target are "
+        "consumed again."
     ),
     ResetWarning.OLD_MEMBERS_LATE: _(
-        "Members older than RocketMQ 5.2 take 10 seconds more, commit their old offset meanwhile, and only then "
-        "go on from the target."
+        "Members older than RocketMQ 5.2 need 10 more seconds and commit their old offset once before they continue"
+        " at the target."
     ),
     ResetWarning.LANGUAGES_DECIDE: _(
-        "Members written in %(languages)s decide themselves when they follow a moved offset: reading back tells."
+        "Members written in %(languages)s decide themselves when to follow a moved offset: the read-back shows it."
     ),
-    ResetWarning.MAYBE_POPS: _("If the group pops, unacknowledged messages are redelivered whatever the target."),
+    ResetWarning.MAYBE_POPS: _(
+        "If the group consumes by POP, unacknowledged messages are redelivered whatever the target."
+    ),
     ResetWarning.POPS_AGAIN: _("Unacknowledged popped messages of %(topics)s are redelivered whatever the target."),
     ResetWarning.MEMBERS_TOLD: _(
-        "Members are told without an answer. Each stops consuming for about 10 seconds for every topic that is "
-        "reset, with all its topics, drops what it has fetched and goes on from the offset that it was told."
+        "Members are notified and do not reply. For each topic that is reset, each member stops consuming all its "
+        "topics for about 10 seconds, drops its cached messages and continues at the offset it received."
     ),
     ResetWarning.BROKER_COUNTS: _(
-        "The broker works the offsets out when it is told, from the time: messages that arrive or expire between "
-        "plan and reset are counted in."
+        "The broker looks the offsets up by time when the reset is applied: messages that arrive or expire after "
+        "the plan change the result."
     ),
-    ResetWarning.WHOLE_TOPIC_MOVES: _("All queues of the topic at that broker are moved, forwards as well as back."),
-    ResetWarning.COPY_AT_PLAN: _("The offsets of %(group)s are those of the plan; it may move on meanwhile."),
-    ResetWarning.COPY_POPS: _("%(group)s pops: messages that it has not acknowledged are skipped."),
+    ResetWarning.WHOLE_TOPIC_MOVES: _("All queues of the topic on that broker are moved, forwards and backwards."),
+    ResetWarning.COPY_AT_PLAN: _(
+        "The offsets of %(group)s are from the time of the plan; it may move on before the reset."
+    ),
+    ResetWarning.COPY_POPS: _("%(group)s consumes by POP: messages that it has not acknowledged are skipped."),
     ResetWarning.LATE_READINGS: _(
-        "%(n)s of the queues were not read right before %(at)s: their targets are where they stood up to "
-        "%(age)s earlier (%(queue)s at %(oldest)s). What was consumed in between comes again."
+        "Queues not polled right before %(at)s: %(n)s. Their targets are offsets from up to %(age)s earlier "
+        "(%(queue)s at %(oldest)s). Messages consumed in between are redelivered."
     ),
     ResetWarning.REMADE_UNKNOWN: _(
-        "Whether a topic was made anew since then is not known, as broker offsets were not aggregated until "
-        "now: see that the pipeline runs. Where one was, its offsets of then name other messages."
+        "Whether a topic was re-created since then is unknown: broker offsets are not evaluated up to now. Check "
+        "that the pipeline runs. If a topic was re-created, its old offsets refer to other messages."
     ),
 }
 
 APPLIED: dict[str, str | Promise] = {
-    ApplyReason.GROUP_GONE: _("the group is not known any more."),
-    ApplyReason.ACCOUNT_GONE: _("the account of %(user)s, who let it be applied, is gone. Plan anew."),
+    ApplyReason.GROUP_GONE: _("the group no longer exists."),
+    ApplyReason.ACCOUNT_GONE: _("the account of %(user)s, who applied it, no longer exists. Plan again."),
     ApplyReason.PERMISSION_LOST: _(
-        "%(user)s, who let it be applied, has lost the permission %(permission)s. Somebody who has it can plan anew."
+        "%(user)s, who applied it, no longer has the permission %(permission)s. Somebody who has it can plan again."
     ),
     ApplyReason.TOO_LATE: _(
         "no worker was on it for more than %(minutes)s minutes, and the group may have moved on since. Plan anew."
@@ -279,60 +287,59 @@ APPLIED: dict[str, str | Promise] = {
         "No worker took it up within 5 minutes: see that a Celery worker for the queue general runs, and plan anew."
     ),
     ApplyReason.STOPPED: _("Stopped: %(why)s"),
-    ApplyReason.MOVED: _(
-        "Stopped: the group or its queues have moved since the plan, so that it would do something else than it says."
-    ),
+    ApplyReason.MOVED: _("Stopped: the group or its queues moved since the plan, so the plan no longer matches."),
     ApplyReason.CONNECTIONS_LOST: _("Its connections were lost: %(error)s."),
-    ApplyReason.CLUSTER_GONE: _("The cluster %(cluster)s is not registered any more."),
+    ApplyReason.CLUSTER_GONE: _("The cluster %(cluster)s is no longer registered."),
     ApplyReason.CLUSTER_CHANGED: _(
-        "The cluster %(cluster)s was registered with other name servers meanwhile: whether it is the same cluster is "
-        "not known."
+        "The name servers of %(cluster)s were changed meanwhile: it may be another cluster."
     ),
-    ApplyReason.GAVE_UP: _("Stopped: for an hour every worker that took it up has failed at it; their logs say why."),
-    ApplyReason.CANCELLED_BY: _("Cancelled by %(user)s before a broker was told."),
+    ApplyReason.GAVE_UP: _("Stopped: every worker that tried it in the last hour failed. See the workers' logs."),
+    ApplyReason.CANCELLED_BY: _("Cancelled by %(user)s before any broker was changed."),
     ApplyReason.SOME_NOT_CONFIRMED: _("some queues were not confirmed"),
     ApplyReason.NOT_CONFIRMED: _("%(others)s of %(all)s queues are not confirmed: %(counts)s."),
-    ApplyReason.IN_DOUBT: _("its worker stopped during the call to the broker: the read-back shows the outcome"),
-    ApplyReason.SEE_MOVED: _("it was not tried: see what moved"),
+    ApplyReason.IN_DOUBT: _("the worker stopped during the call to the broker: the read-back shows the outcome"),
+    ApplyReason.SEE_MOVED: _("not tried: see what moved"),
     ApplyReason.ANSWER_WITHOUT_QUEUE: _("the broker's answer does not name this queue"),
-    ApplyReason.MAYBE_MOVED: _("it may have been moved: %(error)s"),
-    ApplyReason.BEFORE_UNREAD: _("where it stood could not be read, so it was not written: %(error)s"),
-    ApplyReason.LEFT_ALONE: _("%(why)s, so it was left alone"),
-    ApplyReason.OTHER_LEFT_ALONE: _("members are told all queues at once, and of another %(why)s"),
-    ApplyReason.NO_BROKER_ADDRESS: _("the address of %(broker)s is not known"),
+    ApplyReason.MAYBE_MOVED: _("possibly moved: %(error)s"),
+    ApplyReason.BEFORE_UNREAD: _("not written: its present offset could not be read: %(error)s"),
+    ApplyReason.LEFT_ALONE: _("not written: %(why)s"),
+    ApplyReason.OTHER_LEFT_ALONE: _("members can only be notified of all queues at once. Another queue: %(why)s"),
+    ApplyReason.NO_BROKER_ADDRESS: _("the address of %(broker)s is unknown"),
     ApplyReason.BROKER_GAVE_UP: _("%(broker)s gave no usable answer %(times)s times in a row: %(error)s"),
-    ApplyReason.NOT_TRIED: _("it was not tried: %(why)s"),
+    ApplyReason.NOT_TRIED: _("not tried: %(why)s"),
     ApplyReason.MORE_MOVED: _("And %(n)s more."),
-    ApplyReason.COMMITTED_SINCE: _("it had no commit at the plan, and stands at %(offset)s"),
-    ApplyReason.COMMIT_GONE: _("it stood at %(then)s at the plan, and has no commit any more"),
+    ApplyReason.COMMITTED_SINCE: _("it had no committed offset in the plan, and is at %(offset)s now"),
+    ApplyReason.COMMIT_GONE: _("it was at %(then)s in the plan, and has no committed offset now"),
     ApplyReason.WENT_BACK: _("it went back from %(then)s to %(offset)s"),
-    ApplyReason.WENT_PAST: _("it went on from %(then)s to %(offset)s, past its target %(target)s"),
-    ApplyReason.WENT_ON: _("it went on from %(then)s to %(offset)s, by more than %(tolerance)s messages"),
-    ApplyReason.MEMBERS_NOW_UNKNOWN: _("Who is in the group cannot be told: %(error)s."),
-    ApplyReason.MEMBERS_THEN_UNKNOWN: _("Who was in the group at the plan is not known."),
-    ApplyReason.CAME_ONLINE: _("The group was offline at the plan, and is online."),
-    ApplyReason.WENT_OFFLINE: _("The group was online at the plan, and is offline."),
-    ApplyReason.MEMBERS_JOINED: _("Other members: %(joined)s came."),
-    ApplyReason.MEMBERS_LEFT: _("Other members: %(left)s left."),
-    ApplyReason.MEMBERS_CHANGED: _("Other members: %(joined)s came; %(left)s left."),
+    ApplyReason.WENT_PAST: _("it moved from %(then)s to %(offset)s, past its target %(target)s"),
+    ApplyReason.WENT_ON: _("it moved from %(then)s to %(offset)s, by more than %(tolerance)s messages"),
+    ApplyReason.MEMBERS_NOW_UNKNOWN: _("The members of the group could not be read: %(error)s."),
+    ApplyReason.MEMBERS_THEN_UNKNOWN: _("The members of the group at the time of the plan are unknown."),
+    ApplyReason.CAME_ONLINE: _("The group was offline at the time of the plan, and is online now."),
+    ApplyReason.WENT_OFFLINE: _("The group was online at the time of the plan, and is offline now."),
+    ApplyReason.MEMBERS_JOINED: _("Members changed: %(joined)s joined."),
+    ApplyReason.MEMBERS_LEFT: _("Members changed: %(left)s left."),
+    ApplyReason.MEMBERS_CHANGED: _("Members changed: %(joined)s joined; %(left)s left."),
     ApplyReason.AND_MORE: _("%(first)s and %(n)s more"),
-    ApplyReason.MODEL_CHANGED: _("The group's message model was %(then)s at the plan, and is %(now)s."),
-    ApplyReason.CONSUME_TYPE_CHANGED: _("The group's way to consume was %(then)s at the plan, and is %(now)s."),
-    ApplyReason.MASTER_CHANGED: _("The master of %(broker)s was %(then)s at the plan, and is %(now)s."),
-    ApplyReason.PERMISSION_CHANGED: _("The permission of %(broker)s was %(then)s at the plan, and is %(now)s."),
-    ApplyReason.SERVER_SIDE_CHANGED: _(
-        "useServerSideResetOffset of %(broker)s was %(then)s at the plan, and is %(now)s."
+    ApplyReason.MODEL_CHANGED: _("The message model of the group changed from %(then)s to %(now)s since the plan."),
+    ApplyReason.CONSUME_TYPE_CHANGED: _(
+        "The consume type of the group changed from %(then)s to %(now)s since the plan."
     ),
-    ApplyReason.BROKER_NOT_READ: _("%(broker)s could not be read: %(error)s."),
+    ApplyReason.MASTER_CHANGED: _("The master of %(broker)s changed from %(then)s to %(now)s since the plan."),
+    ApplyReason.PERMISSION_CHANGED: _("The permission of %(broker)s changed from %(then)s to %(now)s since the plan."),
+    ApplyReason.SERVER_SIDE_CHANGED: _(
+        "useServerSideResetOffset of %(broker)s changed from %(then)s to %(now)s since the plan."
+    ),
+    ApplyReason.BROKER_NOT_READ: _("Could not read %(broker)s: %(error)s."),
     ApplyReason.NOT_ASKED: _("it was not asked"),
     ApplyReason.QUEUE_MOVED: _("%(topic)s, %(broker)s, queue %(queue_id)s: %(why)s."),
     ApplyReason.NOT_READ_NOW: _("it was not read"),
     ApplyReason.NOT_READABLE: _("it could not be read: %(error)s"),
-    ApplyReason.ENDS_UNKNOWN: _("where it begins and ends is not known"),
-    ApplyReason.END_WENT_BACK: _("it ended at %(then)s at the plan, and ends at %(now)s"),
+    ApplyReason.ENDS_UNKNOWN: _("its min and max offset are unknown"),
+    ApplyReason.END_WENT_BACK: _("its broker offset fell from %(then)s to %(now)s since the plan"),
     ApplyReason.PLAN_WITHOUT_TARGET: _("the plan has no target for it"),
-    ApplyReason.TARGET_PAST_END: _("its target %(target)s lies behind its end, %(end)s"),
-    ApplyReason.TARGET_EXPIRED: _("its target %(target)s has expired: it begins at %(start)s"),
+    ApplyReason.TARGET_PAST_END: _("its target %(target)s is after its end, %(end)s"),
+    ApplyReason.TARGET_EXPIRED: _("its target %(target)s has expired: its min offset is %(start)s"),
 }
 
 EVIDENCE: dict[str, str | Promise] = {
@@ -340,61 +347,65 @@ EVIDENCE: dict[str, str | Promise] = {
     ReadBackEvidence.READ_TIMES: _("Set to %(target)s; read %(times)s times over %(seconds)s s: %(path)s."),
     ReadBackEvidence.OFFSET_AFTER: _("%(offset)s after %(seconds)s s"),
     ReadBackEvidence.NO_COMMIT_AFTER: _("no commit after %(seconds)s s"),
-    ReadBackEvidence.NEVER_READ: _("It could not be read for %(seconds)s s: %(error)s."),
+    ReadBackEvidence.NEVER_READ: _("Could not be read for %(seconds)s s: %(error)s."),
     ReadBackEvidence.NOBODY_ASKED: _("nobody asked for it"),
-    ReadBackEvidence.NO_MASTER_SEEN: _("no reading has seen a master of %(broker)s"),
+    ReadBackEvidence.NO_MASTER_SEEN: _("no poll has found a master of %(broker)s"),
     ReadBackEvidence.UNREADABLE_BACK: _("it could not be read back: %(why)s"),
-    ReadBackEvidence.UNREADABLE_SINCE: _("Then it could not be read any more: %(error)s."),
+    ReadBackEvidence.UNREADABLE_SINCE: _("After that it could not be read: %(error)s."),
     ReadBackEvidence.READ_AGAIN: _("It was unreadable for a while, and a restarted broker has forgotten the reset."),
-    ReadBackEvidence.PRESENT_UNKNOWN: _("Who is in the group is not known: %(error)s."),
+    ReadBackEvidence.PRESENT_UNKNOWN: _("The members of the group are unknown: %(error)s."),
     ReadBackEvidence.NO_MEMBERS_ASKED: _("nobody was asked"),
     ReadBackEvidence.COMMITS_TOO_SELDOM: _("Members commit only every %(seconds)s s, too seldom to tell."),
     ReadBackEvidence.MEMBERS_REPLACED: _(
-        "Members left meanwhile, and who came after them may have begun there or where it stood before."
+        "Members left meanwhile, and those that joined may have started at either offset."
     ),
-    ReadBackEvidence.EITHER_WAY: _("Either it began at its target, or another offset was committed over it."),
-    ReadBackEvidence.STOOD_AT_TARGET: _("It stood at its target already."),
+    ReadBackEvidence.EITHER_WAY: _("Either a member started at the target, or another offset was committed over it."),
+    ReadBackEvidence.STOOD_AT_TARGET: _("It was at its target already."),
     ReadBackEvidence.CAME_TO_TARGET: _("It reached its target without a write."),
-    ReadBackEvidence.STOOD_COMMIT_GONE: _("It stood at its target already; it has no commit any more."),
-    ReadBackEvidence.CAME_COMMIT_GONE: _("It reached its target without a write; it has no commit any more."),
-    ReadBackEvidence.STOOD_WENT_BACK: _("It stood at its target already; it went back since."),
+    ReadBackEvidence.STOOD_COMMIT_GONE: _("It was at its target already; it has no committed offset any more."),
+    ReadBackEvidence.CAME_COMMIT_GONE: _("It reached its target without a write; it has no committed offset any more."),
+    ReadBackEvidence.STOOD_WENT_BACK: _("It was at its target already; it went back since."),
     ReadBackEvidence.CAME_WENT_BACK: _("It reached its target without a write; it went back since."),
     ReadBackEvidence.OFFSETS_DELETED: _(
-        "Its commit is gone: the group's offsets were deleted, or its broker lost them."
+        "Its committed offset is gone: the group's offsets were deleted, or the broker lost them."
     ),
-    ReadBackEvidence.NO_COMMIT_AS_BEFORE: _("It has no commit, as before."),
+    ReadBackEvidence.NO_COMMIT_AS_BEFORE: _("It has no committed offset, as before."),
     ReadBackEvidence.NOBODY_CONNECTED: _("Nobody is connected."),
-    ReadBackEvidence.STANDS_AS_BEFORE: _("It stands where it was, and nobody is connected."),
-    ReadBackEvidence.BROKER_FORGOT: _("Its broker was away, and came back without what was not on its disk yet."),
-    ReadBackEvidence.NO_MEMBER_COMMITTED: _("No member was seen meanwhile: something else committed it."),
-    ReadBackEvidence.TOLD_MEMBER_STANDS: _("A member that was told to stands there."),
+    ReadBackEvidence.STANDS_AS_BEFORE: _("It is where it was, and nobody is connected."),
+    ReadBackEvidence.BROKER_FORGOT: _("Its broker restarted and lost offsets that it had not yet flushed to disk."),
+    ReadBackEvidence.NO_MEMBER_COMMITTED: _("No member was connected meanwhile: something else committed it."),
+    ReadBackEvidence.TOLD_MEMBER_STANDS: _("A notified member is there."),
     ReadBackEvidence.STANDS_LONG_ENOUGH: _(
-        "That is longer than a pull may wait and the commit after it takes. A member that holds as many messages as "
-        "it may begins there once it pulls again."
+        "That is longer than a pull and the commit after it take. A member with a full cache starts there at its "
+        "next pull."
     ),
-    ReadBackEvidence.PASSED_BETWEEN: _("Only a member that began at %(target)s is seen between it and %(before)s."),
-    ReadBackEvidence.TOLD_MEMBER_COMMITTED: _("A member that was told to had committed the target."),
-    ReadBackEvidence.BEGAN_STORED: _("The members connected after it was set, and began at the stored offset."),
-    ReadBackEvidence.COMMITS_MEAN_TOLD: _("Its broker accepts a commit only after a member was told the target."),
+    ReadBackEvidence.PASSED_BETWEEN: _(
+        "Only a member that started at %(target)s reports offsets between it and %(before)s."
+    ),
+    ReadBackEvidence.TOLD_MEMBER_COMMITTED: _("A notified member had committed the target."),
+    ReadBackEvidence.BEGAN_STORED: _("The members connected after the offset was set, and started at it."),
+    ReadBackEvidence.COMMITS_MEAN_TOLD: _(
+        "The broker accepts a commit only after a member was notified of the target."
+    ),
     ReadBackEvidence.MEMBER_COMMITTED_OVER: _("%(member)s, connected since before, committed over it."),
     ReadBackEvidence.SOMEBODY_COMMITTED_OVER: _("Somebody committed over it."),
-    ReadBackEvidence.TARGET_NOT_TAKEN: _("It goes on from where it was: the target was not taken."),
+    ReadBackEvidence.TARGET_NOT_TAKEN: _("It continues from where it was: the target was not taken."),
     ReadBackEvidence.OR_ONE_OF_MORE: _("%(first)s or one of %(n)s more"),
 }
 
 ACTS: dict[str, str | Promise] = {
-    ResetAct.REQUESTED: _("Asked for a plan: %(target_kind)s."),
+    ResetAct.REQUESTED: _("Requested a plan: %(target_kind)s."),
     ResetAct.PLANNED: _("Planned %(queues)s queues."),
     ResetAct.PLAN_EXPIRED: _("The plan expired."),
-    ResetAct.APPLIED: _("Let the plan be applied."),
-    ResetAct.RESUMED: _("Let it go on with queues: %(queues)s. It had ended before: %(why)s"),
+    ResetAct.APPLIED: _("Applied the plan."),
+    ResetAct.RESUMED: _("Resumed; queues: %(queues)s. It had ended early: %(why)s"),
     ResetAct.CANCELLED_PLAN: _("Cancelled the plan."),
-    ResetAct.CANCELLED_EARLY: _("Cancelled it before a broker was told."),
-    ResetAct.BEGAN: _("A worker began to apply it."),
-    ResetAct.TOOK_OVER: _("Took it over from a worker that had stopped."),
-    ResetAct.RECONNECTED: _("Its connections were closed meanwhile: it goes on with new ones."),
+    ResetAct.CANCELLED_EARLY: _("Cancelled before any broker was changed."),
+    ResetAct.BEGAN: _("A worker started to apply it."),
+    ResetAct.TOOK_OVER: _("Another worker took over from one that had stopped."),
+    ResetAct.RECONNECTED: _("Reconnected after its connections were closed."),
     ResetAct.ENDED: _("Ended: %(counts)s."),
-    ResetAct.ENDED_WITHOUT_QUEUES: _("Ended: no queue was to be moved."),
+    ResetAct.ENDED_WITHOUT_QUEUES: _("Ended: no queue to move."),
 }
 
 ALL = (ROWS, PLANS, WARNINGS, APPLIED, EVIDENCE, ACTS)

@@ -105,7 +105,7 @@ def _check_restored(group: ConsumerGroup, reset_id: str, _now: datetime) -> None
 def check_moment(cluster: str, at: datetime, now: datetime) -> None:
     """By the clock alone: what the history really holds then, the plan tells. Raises ResetRefused."""
     if at > now:
-        raise ResetRefused(_("The moment is in the future: choose one that is over."))
+        raise ResetRefused(_("The point in time is in the future: choose an earlier one."))
     kept = timedelta(hours=settings.LAKE_RAW_HOURS)
     if at < now - kept:
         words = {
@@ -115,8 +115,8 @@ def check_moment(cluster: str, at: datetime, now: datetime) -> None:
         }
         raise ResetRefused(
             _(
-                "Offsets of %(cluster)s are kept for %(hours)s hours (CONSUMERSCOPE_LAKE_RAW_HOURS): choose a moment "
-                "after %(first)s, or reset to a time, which goes by when messages were stored."
+                "Offsets of %(cluster)s are stored for %(hours)s hours (CONSUMERSCOPE_LAKE_RAW_HOURS). Choose a "
+                "point in time after %(first)s, or reset to a time, which uses the store time of messages."
             )
             % words
         )
@@ -124,10 +124,10 @@ def check_moment(cluster: str, at: datetime, now: datetime) -> None:
 
 def _check_copied(group: ConsumerGroup, name: str, _now: datetime) -> None:
     if name == group.name:
-        raise ResetRefused(_("A group cannot be copied from itself: name another one."))
+        raise ResetRefused(_("A group cannot be copied from itself: choose another group."))
     if name not in ConsumerGroup.objects.filter(cluster=group.cluster_id, name=name).values_list("name", flat=True):
         words = {"cluster": group.cluster.name, "group": name}
-        raise ResetRefused(_("No reading of the cluster %(cluster)s has seen the group %(group)s.") % words)
+        raise ResetRefused(_("No poll of the cluster %(cluster)s has found the group %(group)s.") % words)
 
 
 def _shifted(by: int, queue: QueueOffsets, _found: FoundOffsets) -> int | str:
@@ -153,13 +153,13 @@ def _latest(_value: Any, queue: QueueOffsets, _found: FoundOffsets) -> int | str
     return queue.max_offset
 
 
-MOMENT_HINT = gettext_lazy("UTC, as 2026-03-14 02:14:24; another zone where it is named")
+MOMENT_HINT = gettext_lazy("for example 2026-03-14 02:14:24 (UTC, unless it names a zone)")
 # In the order of the form.
 _ALL = (
     ResetTarget(
         code=ResetKind.TIME,
         label=gettext_lazy("Time"),
-        meaning=gettext_lazy("Goes on with the first message stored then or later."),
+        meaning=gettext_lazy("Continues with the first message stored at or after this time."),
         hint=MOMENT_HINT,
         field="time",
         typed=Typed.TIME,
@@ -171,7 +171,7 @@ _ALL = (
     ResetTarget(
         code=ResetKind.MOMENT,
         label=gettext_lazy("Past position of this group"),
-        meaning=gettext_lazy("From the history that was kept: also where brokers have lost the offsets."),
+        meaning=gettext_lazy("From stored history, even where brokers have lost the offsets."),
         hint=MOMENT_HINT,
         field="moment",
         typed=Typed.TIME,
@@ -184,21 +184,21 @@ _ALL = (
     ResetTarget(
         code=ResetKind.EARLIEST,
         label=gettext_lazy("Earliest"),
-        meaning=gettext_lazy("Everything that is kept comes again."),
+        meaning=gettext_lazy("All stored messages are redelivered."),
         offset=_earliest,
         told_as_ms=lambda value: EARLIEST_MS,
     ),
     ResetTarget(
         code=ResetKind.LATEST,
         label=gettext_lazy("Latest"),
-        meaning=gettext_lazy("Everything that waits is lost to this group."),
+        meaning=gettext_lazy("The whole backlog is skipped."),
         offset=_latest,
         told_as_ms=lambda value: LATEST_MS,
     ),
     ResetTarget(
         code=ResetKind.SKIP_OLDER,
         label=gettext_lazy("Skip older than"),
-        meaning=gettext_lazy("Older messages are lost to this group; no queue goes back."),
+        meaning=gettext_lazy("Older messages are skipped; no queue moves backwards."),
         hint=gettext_lazy("90 s, 30 min, 2 h or 1 d"),
         field="skip_older",
         typed=Typed.LENGTH,
@@ -210,9 +210,7 @@ _ALL = (
     ResetTarget(
         code=ResetKind.SHIFT,
         label=gettext_lazy("Shift by N messages"),
-        meaning=gettext_lazy(
-            "Each queue by as many: below zero they come again, above zero they are lost to this group."
-        ),
+        meaning=gettext_lazy("Moves each queue by N messages: negative redelivers, positive skips."),
         hint=gettext_lazy("messages, as -500 or 500"),
         field="shift",
         rest_value="a number",
@@ -223,7 +221,7 @@ _ALL = (
         code=ResetKind.OFFSET,
         label=gettext_lazy("Offset"),
         meaning=gettext_lazy("The same number in every chosen queue."),
-        hint=gettext_lazy("a whole number from 0 on"),
+        hint=gettext_lazy("a whole number, 0 or more"),
         field="offset",
         rest_value="a number",
         parse=values.offset,
@@ -232,7 +230,7 @@ _ALL = (
     ResetTarget(
         code=ResetKind.COPY,
         label=gettext_lazy("Copy from another group"),
-        meaning=gettext_lazy("Queue by queue; queues in which that group has committed nothing are left out."),
+        meaning=gettext_lazy("Queue by queue; queues without a committed offset of that group are excluded."),
         hint=gettext_lazy("a group of this cluster"),
         field="copy",
         longest=255,
@@ -244,8 +242,8 @@ _ALL = (
     ResetTarget(
         code=ResetKind.OFFSETS,
         label=gettext_lazy("Offsets of a CSV list"),
-        meaning=gettext_lazy("CSV with the columns topic, broker, queue_id and offset, as the exports have them."),
-        hint=gettext_lazy("pasted here, or as a file; lines without an offset are left out"),
+        meaning=gettext_lazy("CSV with the columns topic, broker, queue_id and offset, as exported."),
+        hint=gettext_lazy("paste it here or choose a file; lines without an offset are ignored"),
         field="csv",
         typed=Typed.LIST,
         rest_value="[{topic, broker, queue_id, offset}]",

@@ -45,58 +45,55 @@ def _of_failures(head: StuckMessage) -> Iterator[str]:
     failed, ok = head.failed_per_second, head.ok_per_second
     if failed is not None:
         words = {"topic": head.topic, "failed": rate(failed)}
-        yield gettext("of %(topic)s %(failed)s fail at this member in its last minute, all its queues together") % words
+        yield gettext("%(failed)s of %(topic)s failed at this member in its last minute, over all its queues") % words
     if ok is not None:
         yield gettext("%(ok)s succeed") % {"ok": rate(ok)}
     if head.orderly is False and failed and not head.is_broadcasting:
         sent = head.sendbacks
         if sent.arrive is True:
-            yield gettext("failed messages of the group come back through its retry topic")
+            yield gettext("failed messages of the group arrive in its retry topic")
         elif sent.arrive is False:
-            yield gettext("nothing came into the group's retry topic meanwhile")
+            yield gettext("no message arrived in the group's retry topic meanwhile")
         elif sent.why_unknown:
             yield sent.why_unknown
     if head.sendbacks.refused:
         yield head.sendbacks.refused
     if head.is_broadcasting:
-        yield gettext("the group broadcasts: what fails is dropped, never sent back")
+        yield gettext("broadcasting group: failed messages are dropped, never sent back")
 
 
 def _of_the_queue(head: StuckMessage) -> Iterator[str]:
     finished, taken_ago = head.finished_out_of_order, head.ago(head.last_consume_at)
     if head.cached_count is not None:
-        yield gettext("the member holds %(messages)s of the queue") % {"messages": messages(head.cached_count)}
+        yield gettext("the member has cached %(messages)s of the queue") % {"messages": messages(head.cached_count)}
     if finished:
         words = {"messages": messages(finished)}
-        yield gettext("it has finished up to %(messages)s behind it, or its tags leave them out") % words
+        yield gettext("the member finished up to %(messages)s behind it, or its tags exclude them") % words
     if taken_ago is not None:
         words = {"age": age(max(0, taken_ago))}
         if head.orderly:
-            yield gettext("it last took a message of the queue %(age)s before it was heard") % words
+            yield gettext("it last took a message of the queue %(age)s before its last report") % words
         elif head.orderly is False:
-            yield (
-                gettext("it last finished a message of the queue, or began with it, %(age)s before it was heard")
-                % words
-            )
+            yield (gettext("it last started or finished a message of the queue %(age)s before its last report") % words)
     if head.commit_offset is not None and head.commit_offset < head.offset:
         words = {"offset": count(head.commit_offset), "head": count(head.offset)}
-        yield gettext("its offset in memory is %(offset)s, before the oldest that it holds (%(head)s)") % words
+        yield gettext("its offset in memory is %(offset)s, before the oldest cached message (%(head)s)") % words
 
 
 def _of_the_client(head: StuckMessage) -> Iterator[str]:
     if head.flow_control is not None:
         name, limit = head.flow_control
         words = {"name": name, "limit": count(limit)}
-        yield gettext("flow control: it pulls no more of the queue (%(name)s %(limit)s)") % words
+        yield gettext("flow control: it has stopped pulling the queue (%(name)s %(limit)s)") % words
     if head.orderly and head.failed_per_second == 0:
-        yield gettext("an orderly listener with autoCommit off that does not commit looks the same")
+        yield gettext("an orderly listener with autoCommit=false that does not commit looks the same")
     if head.orderly is False and head.timeout_seconds is not None:
         words = {"timeout": age(head.timeout_seconds)}
-        yield gettext("consumeTimeout is %(timeout)s: what runs longer is sent back while it runs") % words
+        yield gettext("consumeTimeout is %(timeout)s: messages that run longer are sent back while they run") % words
     if head.orderly is False and head.ok_per_second == 0 and not head.failed_per_second:
         threads = head.settings.get("consumeThreadMax")
         if threads:
-            yield gettext("nothing of the topic was finished: its threads (%(n)s) may all be busy") % {"n": threads}
+            yield gettext("no message of the topic was finished: all %(n)s threads may be busy") % {"n": threads}
 
 
 # Why a member's oldest message stays: pure rules over what the member says of itself. No kind from missing facts.
@@ -205,8 +202,8 @@ def is_past_timeout(head: StuckMessage) -> bool:
 KEYS_SHOWN = 60
 
 PAST_TIMEOUT = gettext_lazy(
-    "%(message)s is not finished by %(member)s for more than twice its timeout of %(timeout)s: "
-    "sending it back fails too, or no thread has begun it"
+    "%(member)s has not finished %(message)s for more than twice its timeout of %(timeout)s: sending it back fails,"
+    " too, or no thread has started it"
 )
 
 
@@ -296,9 +293,11 @@ def _unknown(head: StuckMessage, verdict: BlockedReason, reasons: Mapping[str, s
     if verdict.kind is BlockedKind.UNKNOWN:
         found["kind"] = verdict.why_unknown or ""
     if head.address is None:
-        found["address"] = gettext("no broker lists the member any more")
+        found["address"] = gettext("no broker lists the member now")
     if head.behind is None:
-        ends = gettext("the queue ends before the message: one of them was read before a change")
-        why = head.unread or (ends if head.after is None else gettext("the member does not report how much it holds"))
+        ends = gettext("the queue ends before the message: one of the two was polled before a change")
+        why = head.unread or (
+            ends if head.after is None else gettext("the member does not report how many messages it has cached")
+        )
         found |= dict.fromkeys(("behind", "finished_out_of_order"), why)
     return found

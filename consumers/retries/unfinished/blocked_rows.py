@@ -39,7 +39,7 @@ class BlockedKindSpec:
 BLOCKED_KINDS = {
     BlockedKind.ORDERLY_SUSPEND: BlockedKindSpec(
         _("orderly suspend"),
-        _("%(message)s is suspended by %(member)s, where %(failing)s fail"),
+        _("%(member)s suspends %(message)s; %(failing)s fail there"),
         # Orderly members send back what is past its tries.
         is_refusable=True,
     ),
@@ -50,19 +50,16 @@ BLOCKED_KINDS = {
     ),
     BlockedKind.TIMEOUT_NEAR: BlockedKindSpec(
         _("timeout near"),
-        _(
-            "%(message)s is not finished by %(member)s; once it runs for %(timeout)s it is sent back while it still "
-            "runs"
-        ),
+        _("%(member)s has not finished %(message)s; after %(timeout)s it is sent back while it still runs"),
     ),
     BlockedKind.SLOW_MESSAGE: BlockedKindSpec(
-        _("slow message"), _("%(message)s is not finished by %(member)s: its listener still runs")
+        _("slow message"), _("%(member)s has not finished %(message)s: its listener still runs")
     ),
     BlockedKind.NOT_COMMITTED: BlockedKindSpec(
-        _("not committed"), _("%(message)s is held by %(member)s, which takes messages, fails none and commits none")
+        _("not committed"), _("%(member)s holds %(message)s: it takes messages without a failure, and commits none")
     ),
     BlockedKind.UNKNOWN: BlockedKindSpec(
-        _("cause unknown"), _("%(message)s is not finished by %(member)s; cause unknown: %(why)s")
+        _("cause unknown"), _("%(member)s has not finished %(message)s; cause unknown: %(why)s")
     ),
 }
 

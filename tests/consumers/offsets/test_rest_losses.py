@@ -55,7 +55,7 @@ def test_who_operates_acknowledges_a_loss_and_it_is_kept_who_did(cluster: Cluste
     again = operator.post(ACKNOWLEDGE)
     assert (again.status_code, again.json()["detail"]) == (
         409,
-        "The loss is acknowledged already: the next poll takes note of it.",
+        "The loss is already acknowledged: the next poll applies it.",
     )
 
 

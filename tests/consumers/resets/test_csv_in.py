@@ -49,36 +49,36 @@ def test_rows_without_an_offset_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("", "The first line lacks topic, broker, queue_id, offset: it must name"),
-        ("topic,broker,queue_id\n", "The first line lacks offset"),
-        ("Orders,broker-a,0,40\n", "The first line lacks topic"),
-        ("topic,broker,queue_id,offset,offset\n", "The first line names offset more than once."),
+        ("", "The header lacks topic, broker, queue_id, offset: it must name"),
+        ("topic,broker,queue_id\n", "The header lacks offset"),
+        ("Orders,broker-a,0,40\n", "The header lacks topic"),
+        ("topic,broker,queue_id,offset,offset\n", "The header names offset more than once."),
         (HEAD, "No line has an offset"),
         (HEAD + "Orders,broker-a,0,\n", "No line has an offset"),
-        (HEAD + "Orders,broker-a,0\n", "Line 2: it has 3 cells, and the first line names 4 columns."),
-        (HEAD + ",broker-a,0,1\n", "Line 2: it names no topic."),
-        (HEAD + "Orders,,0,1\n", "Line 2: it names no broker."),
-        (HEAD + "Orders,broker-a,x,1\n", "Line 2: “x” is no queue id: write a whole number, 0 or more."),
-        (HEAD + "Orders,broker-a,-1,1\n", "Line 2: “-1” is no queue id: write a whole number, 0 or more."),
+        (HEAD + "Orders,broker-a,0\n", "Line 2: 3 cells, but the header has 4 columns."),
+        (HEAD + ",broker-a,0,1\n", "Line 2: no topic."),
+        (HEAD + "Orders,,0,1\n", "Line 2: no broker."),
+        (HEAD + "Orders,broker-a,x,1\n", "Line 2: “x” is not a queue id: use a whole number, 0 or more."),
+        (HEAD + "Orders,broker-a,-1,1\n", "Line 2: “-1” is not a queue id: use a whole number, 0 or more."),
         (
             HEAD + "Orders,broker-a,2147483648,1\n",
-            "Line 2: “2147483648” is no queue id: write a whole number, 0 or more.",
+            "Line 2: “2147483648” is not a queue id: use a whole number, 0 or more.",
         ),
-        (HEAD + "Orders,broker-a,,1\n", "Line 2: “” is no queue id: write a whole number, 0 or more."),
-        (HEAD + "Orders,broker-a,0,-1\n", "Line 2: “-1” is no offset: write a whole number, 0 or more."),
-        (HEAD + "Orders,broker-a,0,1.5\n", "Line 2: “1.5” is no offset: write a whole number, 0 or more."),
-        (HEAD + "Orders,broker-a,0,1e3\n", "Line 2: “1e3” is no offset: write a whole number, 0 or more."),
-        (HEAD + "Orders,broker-a,0,unknown\n", "Line 2: “unknown” is no offset: write a whole number, 0 or more."),
-        (HEAD + "Orders,broker-a,0,9223372036854775808\n", "Line 2: “9223372036854775808” is no offset"),
-        (HEAD + "Orders,broker-a,0,1\n\nOrders,broker-a,0,2\n", "Line 4: it names the same queue as line 2."),
-        (HEAD + "Orders,broker-a,0,\nOrders,broker-a,0,2\n", "Line 3: it names the same queue as line 2."),
-        (HEAD + 'Orders,"broker-a,0,1\n', "Line 2: it is no CSV"),
-        (HEAD + 'Orders,broker-a,0,1\nOrders,"b"x,0,1\n', "Line 3: it is no CSV"),
-        (HEAD + 'Orders,broker-a,0,1,"a\nb"\n', "Line 2: it has 5 cells"),
-        ((HEAD + "Bestellungen-ü,broker-a,0,1\n").encode("latin-1"), "Line 2: it is not written in UTF-8"),
-        ((HEAD + "Orders,broker-a,0,1\n").encode("utf-16"), "Line 1: it is not written in UTF-8"),
-        (HEAD + "Orders\0,broker-a,0,1\n", "Line 2: it holds a zero byte"),
-        ("x" * 10_000_001, "The file is longer than 10000000 bytes"),
+        (HEAD + "Orders,broker-a,,1\n", "Line 2: “” is not a queue id: use a whole number, 0 or more."),
+        (HEAD + "Orders,broker-a,0,-1\n", "Line 2: “-1” is not an offset: use a whole number, 0 or more."),
+        (HEAD + "Orders,broker-a,0,1.5\n", "Line 2: “1.5” is not an offset: use a whole number, 0 or more."),
+        (HEAD + "Orders,broker-a,0,1e3\n", "Line 2: “1e3” is not an offset: use a whole number, 0 or more."),
+        (HEAD + "Orders,broker-a,0,unknown\n", "Line 2: “unknown” is not an offset: use a whole number, 0 or more."),
+        (HEAD + "Orders,broker-a,0,9223372036854775808\n", "Line 2: “9223372036854775808” is not an offset"),
+        (HEAD + "Orders,broker-a,0,1\n\nOrders,broker-a,0,2\n", "Line 4: same queue as line 2."),
+        (HEAD + "Orders,broker-a,0,\nOrders,broker-a,0,2\n", "Line 3: same queue as line 2."),
+        (HEAD + 'Orders,"broker-a,0,1\n', "Line 2: is not valid CSV"),
+        (HEAD + 'Orders,broker-a,0,1\nOrders,"b"x,0,1\n', "Line 3 is not valid CSV"),
+        (HEAD + 'Orders,broker-a,0,1,"a\nb"\n', "Line 2: 5 cells"),
+        ((HEAD + "Bestellungen-ü,broker-a,0,1\n").encode("latin-1"), "Line 2 is not UTF-8"),
+        ((HEAD + "Orders,broker-a,0,1\n").encode("utf-16"), "Line 1 is not UTF-8"),
+        (HEAD + "Orders\0,broker-a,0,1\n", "Line 2 has a zero byte"),
+        ("x" * 10_000_001, "The file is larger than 10000000 bytes"),
     ],
 )
 def test_a_fault_is_told_with_its_line(content, why):
@@ -89,19 +89,19 @@ def test_a_fault_is_told_with_its_line(content, why):
 def test_a_line_is_the_one_that_its_row_begins_on():
     rows = 'Orders,broker-a,0,1,"two\nlines"\nOrders,broker-a,1,x,\n'
     (fault,) = faults("topic,broker,queue_id,offset,note\n" + rows)
-    assert fault.startswith("Line 4: “x” is no offset")
+    assert fault.startswith("Line 4: “x” is not an offset")
 
 
 def test_ten_faults_are_told_and_the_rest_counted():
     found = faults(HEAD + "Orders,broker-a,0,x\n" * 13)
     assert len(found) == 11
-    assert (found[9][:8], found[10]) == ("Line 11:", "3 more lines are wrong.")
+    assert (found[9][:8], found[10]) == ("Line 11:", "3 more lines have errors.")
 
 
 def test_more_queues_than_a_reset_may_move_are_refused(settings):
     settings.RESET_QUEUES_MAX = 2
     (fault,) = faults(HEAD + "".join(f"Orders,broker-a,{number},1\n" for number in range(4)))
-    assert fault == "Line 4: more than 2 queues are listed (RESET_QUEUES_MAX)."
+    assert fault == "Line 4: more than 2 queues (RESET_QUEUES_MAX)."
 
 
 def test_a_long_text_is_cut_in_the_sentence():

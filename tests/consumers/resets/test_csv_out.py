@@ -75,7 +75,7 @@ def test_what_is_not_known_is_empty_and_has_its_reason(group: ConsumerGroup) -> 
     (row,) = read(queues_csv(reset.pk))
     assert (row["now"], row["replayed_messages"], row["skipped_messages"]) == ("", "", "0")
     unknown = json.loads(row["unknown"])
-    assert (unknown["now"], unknown["replayed_messages"]) == ("nothing was committed there", "it had no commit")
+    assert (unknown["now"], unknown["replayed_messages"]) == ("no committed offset", "it had no commit")
     assert {name for name, value in row.items() if value == ""} == set(unknown)
 
 
@@ -95,7 +95,7 @@ def test_its_file_is_taken_as_a_list_only_once_a_column_is_called_offset(group: 
     reset = a_reset(group)
     a_reset_queue(reset, **WRITTEN)
     text = "".join(queues_csv(reset.pk))
-    with pytest.raises(ValueRefused, match="The first line lacks offset"):
+    with pytest.raises(ValueRefused, match="The header lacks offset"):
         offsets_in(text)
     entry = {"topic": "Orders", "broker": "broker-a", "queue_id": 0, "offset": 61}
     assert offsets_in(text.replace(",before,", ",offset,", 1)).entries == [entry]
@@ -138,7 +138,7 @@ def test_a_reset_without_a_plan_has_no_numbers_and_the_reason(group: ConsumerGro
     (row,) = read(resets_csv(NOW))
     assert (row["queues"], row["CONFIRMED"], row["replayed_messages"]) == ("", "", "")
     unknown = json.loads(row["unknown"])
-    assert unknown["queues"] == unknown["CONFIRMED"] == "there was no plan"
+    assert unknown["queues"] == unknown["CONFIRMED"] == "no plan"
     assert {name for name, value in row.items() if value == ""} == set(unknown)
 
 

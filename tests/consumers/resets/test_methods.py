@@ -50,7 +50,7 @@ def test_with_members_an_older_broker_takes_whole_topics_and_times_only(
     if kind in BY_TIME and whole_topic and not clipped:
         assert result == CLIENT
     else:
-        assert "Stop the group and plan anew" in why(result)
+        assert "Stop the group and plan again" in why(result)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_with_members_an_older_broker_takes_whole_topics_and_times_only(
     [
         ({"kind": ResetKind.SHIFT}, "this target is an offset, not a time"),
         ({"clipped": True}, "a target that was clipped is an offset, not a time"),
-        ({"whole_topic": False}, "that moves all queues of the topic there"),
-        ({"queue": queue_facts(now_offset=None)}, "this queue has no commit yet"),
+        ({"whole_topic": False}, "that moves all queues of the topic on the broker"),
+        ({"queue": queue_facts(now_offset=None)}, "this queue has no committed offset"),
     ],
 )
 def test_members_of_an_older_broker_are_not_told_with_the_reason(given: dict[str, object], because: str) -> None:
@@ -71,7 +71,7 @@ def test_members_of_an_older_broker_are_not_told_with_the_reason(given: dict[str
     [
         (("CPP", "JAVA"), "members written in CPP may not understand it"),
         (("PYTHON", "GO"), "members written in GO, PYTHON may not"),
-        ((), "it is not known which clients its members use"),
+        ((), "the client versions of its members are unknown"),
     ],
 )
 def test_only_javas_members_are_told_by_an_older_broker(languages: tuple[str, ...], because: str) -> None:
@@ -97,11 +97,11 @@ def test_a_queue_without_a_commit_can_be_given_one(group, broker, way: ResetMeth
 @pytest.mark.parametrize(
     ("broker", "queue", "because"),
     [
-        ({"error": "10.0.0.1:10911: refused"}, {}, "broker-a cannot be asked: 10.0.0.1:10911: refused"),
-        ({}, {"error": "no answer within 5 s"}, "The queue cannot be read: no answer within 5 s"),
-        ({"permission": None}, {}, "does not say whether it may be written to"),
-        ({"permission": 4}, {}, "set to read-only"),
-        ({"server_side": None}, {}, "does not say whether it moves offsets itself"),
+        ({"error": "10.0.0.1:10911: refused"}, {}, "Could not reach the broker broker-a: 10.0.0.1:10911: refused"),
+        ({}, {"error": "no answer within 5 s"}, "Could not read the queue: no answer within 5 s"),
+        ({"permission": None}, {}, "does not report its write permission"),
+        ({"permission": 4}, {}, "is read-only"),
+        ({"server_side": None}, {}, "does not report useServerSideResetOffset"),
     ],
 )
 def test_what_cannot_be_known_or_written_is_left_out(server_side, group, target, broker, queue, because) -> None:
@@ -110,7 +110,7 @@ def test_what_cannot_be_known_or_written_is_left_out(server_side, group, target,
 
 
 def test_a_broker_that_nobody_knows_is_left_out() -> None:
-    assert "No master of the broker broker-z is known" in why(
+    assert "The master of the broker broker-z is unknown" in why(
         method(group_facts(), queue=queue_facts(key(broker="broker-z")))
     )
 
@@ -124,7 +124,10 @@ def test_without_knowing_the_members_nothing_is_moved(broker) -> None:
 @pytest.mark.parametrize("broker", [broker_facts(), OLD], ids=["server side", "client side"])
 @pytest.mark.parametrize(
     ("consume_type", "because"),
-    [("CONSUME_ACTIVELY", "stop the group first, or let its program seek"), (None, "do not report its consume type")],
+    [
+        ("CONSUME_ACTIVELY", "Stop the group first, or use seek in its program"),
+        (None, "do not report its consume type"),
+    ],
 )
 def test_members_that_pull_by_themselves_keep_their_position(broker, consume_type, because) -> None:
     assert because in why(method(group_facts(broker=broker, consume_type=consume_type)))
@@ -142,9 +145,9 @@ def test_a_popped_topic_is_moved_by_the_broker(group: GroupSetup) -> None:
 @pytest.mark.parametrize(
     ("told", "because"),
     [
-        (POPPED, "set its useServerSideResetOffset to true first"),
-        ({"pop_topics": None}, "It is not known whether the group pops this topic"),
-        ({"consume_type": "CONSUME_POP"}, "The group pops this topic"),
+        (POPPED, "Set its useServerSideResetOffset to true first"),
+        ({"pop_topics": None}, "Whether the group consumes this topic by POP is unknown"),
+        ({"consume_type": "CONSUME_POP"}, "The group consumes this topic by POP"),
     ],
 )
 @pytest.mark.parametrize("group", [group_facts, offline], ids=["online", "offline"])

@@ -22,7 +22,7 @@ def test_nobody_is_told_where_one_queue_is_left_out() -> None:
     assert methods[key(2)] == NOTHING
     left_out = methods[key(0)]
     assert isinstance(left_out, LeftOut)
-    assert stored_words(left_out.reason).endswith("queue 1 cannot be: it is silent")
+    assert stored_words(left_out.reason).endswith("queue 1 cannot be moved: it is silent")
 
 
 @pytest.mark.parametrize("other", [key(1, topic="payments"), key(1, broker="broker-b")])
@@ -57,12 +57,12 @@ def test_a_group_that_shares_queues_is_not_refused(group) -> None:
 @pytest.mark.parametrize(
     ("group", "known", "because"),
     [
-        (group_facts(message_model="BROADCASTING"), {}, "It is a broadcasting group"),
-        (offline(), {"last_message_model": "BROADCASTING"}, "It is a broadcasting group"),
+        (group_facts(message_model="BROADCASTING"), {}, "Broadcasting group"),
+        (offline(), {"last_message_model": "BROADCASTING"}, "Broadcasting group"),
         (group_facts(message_model=None), {"last_message_model": "CLUSTERING"}, "do not report its message model"),
         (group_facts(members=None, members_error="broker-b is silent"), {}, r"Its members are unknown \(broker-b is"),
         (group_facts(members=None, members_error=None), {}, r"Its members are unknown \(a broker did not answer\)"),
-        (offline(), {"outside_store": "com.example.RedisStore"}, r"a store of their own \(com.example.RedisStore\)"),
+        (offline(), {"outside_store": "com.example.RedisStore"}, r"an external store \(com.example.RedisStore\)"),
     ],
 )
 def test_a_group_whose_offsets_no_broker_can_move_is_refused_with_the_reason(group, known, because) -> None:

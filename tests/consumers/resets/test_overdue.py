@@ -64,8 +64,8 @@ def test_one_that_is_applied_is_cancelled_while_no_broker_was_told(billing: Cons
     reset.refresh_from_db()
     row.refresh_from_db()
     assert (reset.status, reset.finished_at, row.step) == (ResetStatus.CANCELLED, NOW, ResetStep.NOT_DONE)
-    assert stored_words(reset.error) == stored_words(row.error) == "Cancelled by ann before a broker was told."
-    assert stored_words(reset.events.get().sentence) == "Cancelled it before a broker was told."
+    assert stored_words(reset.error) == stored_words(row.error) == "Cancelled by ann before any broker was changed."
+    assert stored_words(reset.events.get().sentence) == "Cancelled before any broker was changed."
 
 
 def test_one_that_went_on_and_is_cancelled_keeps_what_it_had_moved(billing: ConsumerGroup, ann: Asker) -> None:
@@ -112,11 +112,11 @@ def test_what_no_worker_takes_up_moves_nothing_once_one_is_back(
     reset.refresh_from_db()
     row.refresh_from_db()
     assert (reset.status == ResetStatus.EXPIRED) == (row.step == ResetStep.NOT_DONE) == is_ended
-    assert ("No worker took it up within 5 minutes" in str(stored_words(reset.error))) == is_ended
+    assert ("No worker started planning within 5 minutes" in str(stored_words(reset.error))) == is_ended
 
 
 def test_a_viewer_cancels_nothing(billing: ConsumerGroup) -> None:
-    with pytest.raises(ResetRefused, match="the roles operator and admin have it"):
+    with pytest.raises(ResetRefused, match="which the roles operator and admin have"):
         cancel(a_reset(billing), Asker(User.objects.create_user("eve"), None, "page"), NOW)
 
 
@@ -158,7 +158,7 @@ def test_what_no_worker_plans_is_refused(billing: ConsumerGroup, fields: dict[st
     assert refuse_forgotten(NOW) == is_refused
     reset.refresh_from_db()
     assert (reset.status == ResetStatus.REFUSED) == is_refused
-    assert ("No worker took it up" in str(stored_words(reset.error))) == is_refused
+    assert ("No worker started planning" in str(stored_words(reset.error))) == is_refused
 
 
 @pytest.mark.parametrize(("status", "error"), [(PLANNING, "Redis does not answer"), (PLANNED, None)])

@@ -68,8 +68,8 @@ def test_a_restore_bears_what_it_restores(group: ConsumerGroup, asker: Asker) ->
         (a_wish(reason="x" * 2001), "longer than 2000"),
         (a_wish(ResetKind.OFFSET, -1), "no offset"),
         (a_wish(ResetKind.COPY, "billing"), "copied from itself"),
-        (a_wish(ResetKind.COPY, "Billing"), "No reading of the cluster prod has seen the group Billing"),
-        (a_wish(ResetKind.MOMENT, "2026-03-01T00:00:00Z"), "kept for 48 hours"),
+        (a_wish(ResetKind.COPY, "Billing"), "No poll of the cluster prod has found the group Billing"),
+        (a_wish(ResetKind.MOMENT, "2026-03-01T00:00:00Z"), "stored for 48 hours"),
         (a_wish(ResetKind.RESTORE, "0" * 32), "no reset 00000000-0000-0000-0000-000000000000 of this group"),
         (a_wish(topics=()), "No topics are chosen"),
         (a_wish(topics=("orders",)), "has seen the topic orders"),
@@ -104,13 +104,13 @@ def test_the_own_retry_topic_may_be_chosen(group: ConsumerGroup, asker: Asker) -
 
 @pytest.mark.parametrize(("cluster", "name"), [("prod", "Billing"), ("Prod", "billing"), ("prod", "shipping")])
 def test_names_are_compared_exactly(group: ConsumerGroup, asker: Asker, cluster: str, name: str) -> None:
-    with pytest.raises(ResetRefused, match=f"cluster {cluster} has seen the group {name}"):
+    with pytest.raises(ResetRefused, match=f"cluster {cluster} has found the group {name}"):
         request_plan(cluster, name, a_wish(), asker, NOW)
 
 
 def test_a_group_of_rocketmqs_own_is_refused(group: ConsumerGroup, asker: Asker) -> None:
     ConsumerGroup.objects.update(kind="system")
-    with pytest.raises(ResetRefused, match="group of RocketMQ's own"):
+    with pytest.raises(ResetRefused, match="RocketMQ system group"):
         request_plan("prod", "billing", a_wish(), asker, NOW)
 
 
@@ -136,7 +136,7 @@ def test_a_group_without_topics_must_choose_some(asker: Asker) -> None:
     cluster = a_cluster()
     a_group(cluster)
     a_queue(cluster)
-    with pytest.raises(ResetRefused, match="choose the topics"):
+    with pytest.raises(ResetRefused, match="select the topics"):
         request_plan("prod", "billing", a_wish(), asker, NOW)
     assert request_plan("prod", "billing", a_wish(topics=("Orders",)), asker, NOW).topics == ["Orders"]
 

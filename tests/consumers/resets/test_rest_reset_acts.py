@@ -48,8 +48,8 @@ def test_a_plan_that_is_applied_is_left_to_the_workers(operator_api: Client, bil
     answer = post(operator_api, planned(billing), "apply")
     said = answer.json()
     assert (answer.status_code, said["status"], said["applied_by"]) == (202, "applying", "alice")
-    assert said["unknown"]["working_at"] == "no worker has taken it up"
-    assert [event["sentence"] for event in said["events"]] == ["Let the plan be applied."]
+    assert said["unknown"]["working_at"] == "no worker has started it yet"
+    assert [event["sentence"] for event in said["events"]] == ["Applied the plan."]
 
 
 def test_one_that_ended_half_way_goes_on(operator_api: Client, billing: ConsumerGroup) -> None:
@@ -95,7 +95,7 @@ def test_what_is_no_plan_any_more_is_not_applied(
 
 def test_only_what_ended_half_way_goes_on(operator_api: Client, billing: ConsumerGroup) -> None:
     answer = post(operator_api, planned(billing), "resume")
-    assert (answer.status_code, "half-way" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "ended early" in answer.json()["detail"]) == (409, True)
 
 
 def test_a_second_person_has_to_apply_where_that_is_set(
@@ -103,7 +103,7 @@ def test_a_second_person_has_to_apply_where_that_is_set(
 ) -> None:
     settings.CONSUMERSCOPE_RESET_SECOND_PERSON = True
     answer = post(operator_api, planned(billing, by=api_user, by_name="alice"), "apply")
-    assert (answer.status_code, "a second person" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "another person has to apply" in answer.json()["detail"]) == (409, True)
 
 
 def test_nothing_is_applied_to_a_read_only_cluster(operator_api: Client, billing: ConsumerGroup, settings: Any) -> None:

@@ -46,10 +46,10 @@ def test_a_reset_gives_a_line_for_each_queue(api: Client, billing: ConsumerGroup
 def test_the_audit_has_all_resets_with_their_acts(api: Client, billing: ConsumerGroup) -> None:
     old = a_reset(billing, created_at=ago(500), status=ResetStatus.APPLIED)
     new = a_reset(billing)
-    an_event(old, "Let the plan be applied.")
+    an_event(old, "Applied the plan.")
     rows = rows_of(api.get("/api/v1/resets/export/"))
     assert [row["id"] for row in rows] == [str(new.pk), str(old.pk)]
-    assert "Let the plan be applied." in rows[1]["events"]
+    assert "Applied the plan." in rows[1]["events"]
     assert rows[0]["reason"] == "orders were lost"
 
 

@@ -100,7 +100,7 @@ def test_each_way_to_wish_gives_its_targets(
         (requested("time", "yesterday"), "target", "is no time"),
         (requested("earliest", 3), "target", "needs no value"),
         (requested("offsets", [PLACE]), "target", "Entry 1"),
-        (requested("csv", "topic;queue\n"), "target", "The first line lacks"),
+        (requested("csv", "topic;queue\n"), "target", "The header lacks"),
         (requested("csv", 3), "target", "is its text"),
         (requested("copy", "\ud800"), "non_field_errors", "half of a surrogate pair"),
         (requested("offsets", [PLACE | {"topic": "Or\0ders", "offset": 1}]), "non_field_errors", "a NUL"),
@@ -154,7 +154,7 @@ def test_what_cannot_be_now_is_refused_with_the_reason(operator_api: Client, bil
     a_reset(billing, status=ResetStatus.APPLYING)
     answer = post(operator_api, requested())
     assert (answer.status_code, answer["Content-Type"]) == (409, "application/problem+json")
-    assert answer.json()["detail"] == "Another reset of this group is being applied: wait for its end."
+    assert answer.json()["detail"] == "Another reset of this group is being applied: wait until it ends."
     assert Reset.objects.count() == 1
 
 
@@ -182,7 +182,7 @@ def test_a_plan_that_no_worker_has_made_yet_is_answered_as_that(operator_api: Cl
     answer = post(operator_api, requested())
     said = answer.json()
     assert (answer.status_code, said["status"], said["queues"]) == (201, "planning", None)
-    assert said["unknown"]["queues"] == "the plan is being made"
+    assert said["unknown"]["queues"] == "the plan is not ready yet"
 
 
 def test_the_address_of_whoever_asks_is_kept(operator_api: Client, tasks_at_once: None) -> None:
@@ -226,7 +226,7 @@ def test_the_way_back_wants_a_reason(operator_api: Client, billing: ConsumerGrou
 def test_there_is_no_way_back_from_what_was_not_applied(operator_api: Client, billing: ConsumerGroup) -> None:
     answer = post(operator_api, {"reason": "a mistake"}, f"{URL}{a_reset(billing).pk}/restore/")
     assert answer.status_code == 409
-    assert "Only a reset that was applied can be restored" in answer.json()["detail"]
+    assert "Only an applied reset can be rolled back" in answer.json()["detail"]
 
 
 @pytest.mark.usefixtures("redis_is_down")
@@ -235,5 +235,5 @@ def test_a_viewer_plans_nothing(api: Client, billing: ConsumerGroup) -> None:
     for path, body in ((URL, requested()), (f"{URL}{reset.pk}/restore/", {"reason": "x"})):
         answer = post(api, body, path)
         assert answer.status_code == 403
-        assert "the roles operator and admin have it" in answer.json()["detail"]
+        assert "which the roles operator and admin have" in answer.json()["detail"]
     assert Reset.objects.get() == reset

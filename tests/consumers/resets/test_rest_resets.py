@@ -67,7 +67,7 @@ def test_it_says_who_did_what_with_it(api: Client, billing: ConsumerGroup) -> No
         "by": "ops",
         "address": "10.1.2.3",
         "via": "rest",
-        "sentence": "Asked for a plan: time.",
+        "sentence": "Requested a plan: time.",
         "unknown": {},
         "codes": {"sentence": "plan_requested"},
     }
@@ -83,7 +83,7 @@ def test_every_null_says_why(api: Client, billing: ConsumerGroup, status: ResetS
 def test_no_queue_is_made_up_while_the_plan_is_made(api: Client, billing: ConsumerGroup) -> None:
     said = document(api, a_reset(billing, status=ResetStatus.PLANNING, seen=None))
     assert (said["queues"], said["totals"]) == (None, None)
-    assert said["unknown"]["queues"] == "the plan is being made"
+    assert said["unknown"]["queues"] == "the plan is not ready yet"
 
 
 @pytest.mark.parametrize(("queues", "inline"), [(1000, True), (1001, False)])
@@ -95,7 +95,7 @@ def test_many_queues_are_had_in_pages(api: Client, billing: ConsumerGroup, queue
     ResetQueue.objects.bulk_create(rows)
     said = document(api, reset)
     assert (said["queues"] is not None, len(said["queues"] or [])) == (inline, queues if inline else 0)
-    assert said["unknown"].get("queues") == (None if inline else "there are 1,001: queues_url has them in pages")
+    assert said["unknown"].get("queues") == (None if inline else "1,001 queues: queues_url lists them page by page")
     assert api.get(said["queues_url"]).json()["count"] == queues
 
 

@@ -8,36 +8,42 @@ from consumers.retries.unfinished.blocked import evidence_of, facts_of
 from consumers.retries.unfinished.heads import Sendbacks
 from tests.consumers.retries.test_blocked_kinds import CONCURRENT, FAILING, FINE, HEAD, ORDERLY
 
-FAIL = "of Stock 0.9/s fail at this member in its last minute, all its queues together"
+FAIL = "0.9/s of Stock failed at this member in its last minute, over all its queues"
 
 
 @pytest.mark.parametrize(
     ("head", "words"),
     [
         (replace(ORDERLY, status=FAILING), FAIL),
-        (replace(ORDERLY, status=FAILING), "it last took a message of the queue 1 s before it was heard"),
-        (replace(ORDERLY, status=FINE), "an orderly listener with autoCommit off that does not commit looks the same"),
-        (replace(CONCURRENT, status=FINE), "it has finished up to 46 messages behind it, or its tags leave them out"),
-        (replace(CONCURRENT, status=FINE), "consumeTimeout is 15 min: what runs longer is sent back while it runs"),
+        (replace(ORDERLY, status=FAILING), "it last took a message of the queue 1 s before its last report"),
+        (
+            replace(ORDERLY, status=FINE),
+            "an orderly listener with autoCommit=false that does not commit looks the same",
+        ),
+        (replace(CONCURRENT, status=FINE), "the member finished up to 46 messages behind it, or its tags exclude them"),
+        (
+            replace(CONCURRENT, status=FINE),
+            "consumeTimeout is 15 min: messages that run longer are sent back while they run",
+        ),
         (
             replace(CONCURRENT, status=FAILING, sendbacks=Sendbacks(arrive=False)),
-            "nothing came into the group's retry topic meanwhile",
+            "no message arrived in the group's retry topic meanwhile",
         ),
         (
             replace(CONCURRENT, status=FAILING, sendbacks=Sendbacks(arrive=True)),
-            "failed messages of the group come back through its retry topic",
+            "failed messages of the group arrive in its retry topic",
         ),
         (
             replace(CONCURRENT, status=FINE, settings={"pullThresholdForQueue": "4"}),
-            "flow control: it pulls no more of the queue (pullThresholdForQueue 4)",
+            "flow control: it has stopped pulling the queue (pullThresholdForQueue 4)",
         ),
         (
             replace(CONCURRENT, status=FINE, message_model="BROADCASTING"),
-            "the group broadcasts: what fails is dropped, never sent back",
+            "broadcasting group: failed messages are dropped, never sent back",
         ),
         (
             replace(CONCURRENT, commit_offset=90),
-            "its offset in memory is 90, before the oldest that it holds (100)",
+            "its offset in memory is 90, before the oldest cached message (100)",
         ),
         (
             replace(
@@ -45,7 +51,7 @@ FAIL = "of Stock 0.9/s fail at this member in its last minute, all its queues to
                 status={"consume_failed_tps": 0.0, "consume_ok_tps": 0.0},
                 settings={"consumeThreadMax": "20"},
             ),
-            "nothing of the topic was finished: its threads (20) may all be busy",
+            "no message of the topic was finished: all 20 threads may be busy",
         ),
     ],
 )

@@ -48,10 +48,10 @@ def test_an_empty_queue_is_drawn_in_the_middle() -> None:
 
 
 def test_a_queue_without_a_commit_has_a_target_and_no_bar() -> None:
-    svg = reset_bar(0, 1000, None, 100, "nothing was committed there")
+    svg = reset_bar(0, 1000, None, 100, "no committed offset")
     assert diamond(svg) == 22.8
     assert 'class="now"' not in svg
-    assert "min 0, now nothing was committed there, target 100" in svg
+    assert "min 0, now no committed offset, target 100" in svg
 
 
 @pytest.mark.parametrize("ends", [(None, 1000), (0, None), (1000, 0)])

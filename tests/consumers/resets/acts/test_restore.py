@@ -131,7 +131,7 @@ def test_one_that_changed_nothing_is_not_restored(group: ConsumerGroup, asker: A
 
 
 def test_one_whose_queues_had_no_commit_is_not_restored(group: ConsumerGroup, asker: Asker) -> None:
-    with pytest.raises(ResetRefused, match="None of its queues had a commit before"):
+    with pytest.raises(ResetRefused, match="None of its queues had a committed offset before"):
         restore(an_applied(group, before=None), asker, "why not", NOW)
 
 
@@ -139,7 +139,7 @@ def test_one_of_a_group_that_is_gone_is_not_restored(group: ConsumerGroup, asker
     reset = an_applied(group)
     group.delete()
     reset.refresh_from_db()
-    with pytest.raises(ResetRefused, match="billing is not known any more"):
+    with pytest.raises(ResetRefused, match="billing no longer exists"):
         restore(reset, asker, "why not", NOW)
 
 

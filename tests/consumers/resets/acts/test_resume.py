@@ -64,7 +64,7 @@ def test_it_is_applied_again_and_its_end_is_forgotten(billing: ConsumerGroup, an
     assert (reset.applied_by, reset.applied_by_name) == (ann.user, "ann")
     assert (reset.working_at, reset.finished_at, reset.moved, stored_words(reset.error)) == (None, None, None, None)
     said = stored_words(reset.events.get().sentence)
-    assert said == "Let it go on with queues: 1. It had ended before: 3 of 4 queues are not confirmed."
+    assert said == "Resumed with 1 queues. It had ended early: 3 of 4 queues are not confirmed."
 
 
 def test_a_queue_that_the_plan_left_out_stays_out(billing: ConsumerGroup, ann: Asker) -> None:
@@ -84,7 +84,7 @@ def test_a_queue_that_the_plan_left_out_stays_out(billing: ConsumerGroup, ann: A
         ({"status": ResetStatus.APPLIED}, "billing", "this one is applied"),
         ({"status": ResetStatus.APPLYING}, "billing", "this one is applying"),
         ({"status": ResetStatus.PLANNED}, "billing", "this one is planned"),
-        ({"expires_at": NOW}, "billing", "The plan has expired: plan anew"),
+        ({"expires_at": NOW}, "billing", "The plan has expired: plan again"),
     ],
 )
 def test_it_does_not_go_on(
@@ -100,7 +100,7 @@ def test_it_does_not_go_on(
 def test_one_whose_queues_were_all_written_does_not_go_on(billing: ConsumerGroup, ann: Asker) -> None:
     reset = ended(billing)
     a_reset_queue(reset, step=READ_BACK, outcome=ResetOutcome.UNKNOWN)
-    with pytest.raises(ResetRefused, match="No queue of it is left"):
+    with pytest.raises(ResetRefused, match="It has no queue left to move"):
         resume(reset, ann, "billing", NOW)
 
 
@@ -115,5 +115,5 @@ def test_beside_another_of_its_group_it_does_not_go_on(billing: ConsumerGroup, a
 def test_a_viewer_does_not_let_it_go_on(billing: ConsumerGroup, db: None) -> None:
     reset = ended(billing)
     a_reset_queue(reset, step=ResetStep.FAILED)
-    with pytest.raises(ResetRefused, match="the roles operator and admin have it"):
+    with pytest.raises(ResetRefused, match="which the roles operator and admin have"):
         resume(reset, Asker(User.objects.create_user("eve"), None, "page"), "billing", NOW)

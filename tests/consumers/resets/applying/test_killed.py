@@ -160,9 +160,9 @@ def test_what_moved_while_nobody_worked_stops_the_rest(site: Site, clock: FakeCl
     clock.pass_by(31)
     site.brokers["broker-b"].permission = 4
     site.work(reset, clock)
-    assert list(map(stored_words, reset.moved)) == ["The permission of broker-b was 6 at the plan, and is 4."]
+    assert list(map(stored_words, reset.moved)) == ["The permission of broker-b changed from 6 to 4 since the plan."]
     assert (set(steps(reset)), reset.status) == ({"CONFIRMED", "not done"}, ResetStatus.PARTIAL)
     check(site, reset)
     assert [stored_words(event.sentence) for event in reset.events.all()][
         1
-    ] == "Took it over from a worker that had stopped."
+    ] == "Another worker took over from one that had stopped."

@@ -33,9 +33,9 @@ def is_removed() -> None:
 @pytest.mark.parametrize(
     ("happens", "words"),
     [
-        (loses_the_role, "ann, who let it be applied, has lost the permission consumers.reset_offsets"),
-        (is_switched_off, "has lost the permission"),
-        (is_removed, "the account of ann, who let it be applied, is gone"),
+        (loses_the_role, "ann, who let it be applied, no longer has the permission consumers.reset_offsets"),
+        (is_switched_off, "no longer has the permission"),
+        (is_removed, "the account of ann, who applied it, no longer exists"),
     ],
 )
 def test_without_the_permission_of_who_let_it_go_nothing_is_written(

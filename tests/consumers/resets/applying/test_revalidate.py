@@ -61,35 +61,35 @@ EMPTY: dict[str, Any] = {"members": (), "message_model": None, "consume_type": N
         ({}, None),
         ({"orderly": None, "languages": ()}, None),
         ({"members": ("c2", "c1")}, None),
-        (UNTOLD, "Who is in the group cannot be told: broker-b is silent."),
-        (EMPTY, "The group was online at the plan, and is offline."),
-        ({"members": ("c1", "c3")}, "Other members: c3 came; c2 left."),
-        ({"members": ("c1", "c2", "c3", "c4")}, "Other members: c3 and 1 more came."),
-        ({"members": ("c1",)}, "Other members: c2 left."),
+        (UNTOLD, "The members of the group could not be read: broker-b is silent."),
+        (EMPTY, "The group was online at the time of the plan, and is offline now."),
+        ({"members": ("c1", "c3")}, "Members changed: c3 joined; c2 left."),
+        ({"members": ("c1", "c2", "c3", "c4")}, "Members changed: c3 and 1 more joined."),
+        ({"members": ("c1",)}, "Members changed: c2 left."),
         (
             {"message_model": "BROADCASTING"},
-            "The group's message model was CLUSTERING at the plan, and is BROADCASTING.",
+            "The message model of the group changed from CLUSTERING to BROADCASTING since the plan.",
         ),
         (
             {"consume_type": "CONSUME_ACTIVELY"},
-            "The group's way to consume was CONSUME_PASSIVELY at the plan, and is CONSUME_ACTIVELY.",
+            "The consume type of the group changed from CONSUME_PASSIVELY to CONSUME_ACTIVELY since the plan.",
         ),
-        ({"brokers": {}}, "broker-a could not be read: it was not asked."),
+        ({"brokers": {}}, "Could not read broker-a: it was not asked."),
         (
             {"brokers": {"broker-a": replace(BROKER, error="it is silent")}},
-            "broker-a could not be read: it is silent.",
+            "Could not read broker-a: it is silent.",
         ),
         (
             {"brokers": {"broker-a": replace(BROKER, permission=4)}},
-            "The permission of broker-a was 6 at the plan, and is 4.",
+            "The permission of broker-a changed from 6 to 4 since the plan.",
         ),
         (
             {"brokers": {"broker-a": replace(BROKER, address="10.0.0.2:1")}},
-            "The master of broker-a was 10.0.0.1:1 at the plan, and is 10.0.0.2:1.",
+            "The master of broker-a changed from 10.0.0.1:1 to 10.0.0.2:1 since the plan.",
         ),
         (
             {"brokers": {"broker-a": replace(BROKER, server_side=False)}},
-            "useServerSideResetOffset of broker-a was yes at the plan, and is no.",
+            "useServerSideResetOffset of broker-a changed from yes to no since the plan.",
         ),
     ],
 )
@@ -100,10 +100,10 @@ def test_a_change_of_the_group_or_a_broker_is_said(fields: dict[str, Any], sente
 @pytest.mark.parametrize(
     ("seen", "fields", "sentence"),
     [
-        ({"members": []}, {}, "The group was offline at the plan, and is online."),
+        ({"members": []}, {}, "The group was offline at the time of the plan, and is online now."),
         ({"members": []}, EMPTY, None),
-        ({"members": None}, {}, "Who was in the group at the plan is not known."),
-        ({"brokers": None}, {}, "The master of broker-a was not known at the plan, and is 10.0.0.1:1."),
+        ({"members": None}, {}, "The members of the group at the time of the plan are unknown."),
+        ({"brokers": None}, {}, "The master of broker-a changed from not known to 10.0.0.1:1 since the plan."),
     ],
 )
 def test_what_the_plan_did_not_see_has_not_stayed_the_same(
@@ -118,24 +118,24 @@ def test_what_the_plan_did_not_see_has_not_stayed_the_same(
         ({}, (100, 1000, 500), None),
         ({}, (300, 1000, 500), None),
         ({}, (100, 9000, 600), None),
-        ({}, (100, 1000, 601), "it went on from 500 to 601, by more than 100 messages"),
+        ({}, (100, 1000, 601), "it moved from 500 to 601, by more than 100 messages"),
         ({}, (100, 1000, 499), "it went back from 500 to 499"),
-        ({}, (100, 1000, None), "it stood at 500 at the plan, and has no commit any more"),
+        ({}, (100, 1000, None), "it was at 500 in the plan, and has no committed offset now"),
         ({"now_offset": None}, (100, 1000, None), None),
-        ({"now_offset": None}, (100, 1000, 0), "it had no commit at the plan, and stands at 0"),
+        ({"now_offset": None}, (100, 1000, 0), "it had no committed offset in the plan, and is at 0 now"),
         ({"target": 550}, (100, 1000, 550), None),
         ({"target": 550}, (100, 1000, 551), None),
-        ({"target": 550}, (100, 1000, 601), "it went on from 500 to 601, by more than 100 messages"),
+        ({"target": 550}, (100, 1000, 601), "it moved from 500 to 601, by more than 100 messages"),
         (
             {"target": 550, "method": ResetMethod.CLIENT},
             (100, 1000, 551),
-            "it went on from 500 to 551, past its target 550",
+            "it moved from 500 to 551, past its target 550",
         ),
-        ({}, (301, 1000, 500), "its target 300 has expired: it begins at 301"),
-        ({}, (100, 999, 500), "it ended at 1,000 at the plan, and ends at 999"),
-        ({"max_offset": 200, "target": 201}, (100, 200, 500), "its target 201 lies behind its end, 200"),
+        ({}, (301, 1000, 500), "its target 300 has expired: its min offset is 301"),
+        ({}, (100, 999, 500), "its broker offset fell from 1,000 to 999 since the plan"),
+        ({"max_offset": 200, "target": 201}, (100, 200, 500), "its target 201 is after its end, 200"),
         ({"target": None}, (100, 1000, 500), "the plan has no target for it"),
-        ({}, (None, 1000, 500), "where it begins and ends is not known"),
+        ({}, (None, 1000, 500), "its min and max offset are unknown"),
     ],
 )
 def test_a_queue_that_moved_too_far_is_said(
@@ -159,7 +159,7 @@ def test_a_queue_that_cannot_be_read_has_moved(queues: dict[QueueKey, QueueOffse
 
 def test_of_a_silent_broker_not_every_queue_is_listed() -> None:
     fresh = facts(brokers={"broker-a": replace(BROKER, error="it is silent")}, queues={})
-    assert moved(fresh, row(0), row(1)) == ["broker-a could not be read: it is silent."]
+    assert moved(fresh, row(0), row(1)) == ["Could not read broker-a: it is silent."]
 
 
 def test_of_many_queues_some_are_said_and_the_rest_is_counted() -> None:

@@ -47,7 +47,7 @@ def test_of_a_cluster_that_is_registered_no_more_nothing_is_done(site: Site, clo
     assert ended(reset, clock) == [ResetStep.NOT_DONE] * 4
     assert (reset.status, stored_words(reset.error)) == (
         ResetStatus.FAILED,
-        "The cluster prod is not registered any more.",
+        "The cluster prod is no longer registered.",
     )
 
 

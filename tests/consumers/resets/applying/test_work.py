@@ -88,10 +88,10 @@ def test_a_queue_that_was_left_out_is_not_touched(site: Site, clock: FakeClock) 
 @pytest.mark.parametrize(
     ("act", "offset", "said", "error"),
     [
-        (Act.DO_AND_HANG_UP, 300, "CONFIRMED", "it may have been moved"),
-        (Act.DO_IN_SILENCE, 300, "CONFIRMED", "it may have been moved"),
-        (Act.HANG_UP, 500, "UNCHANGED", "it may have been moved"),
-        (Act.SILENCE, 500, "UNCHANGED", "it may have been moved"),
+        (Act.DO_AND_HANG_UP, 300, "CONFIRMED", "possibly moved"),
+        (Act.DO_IN_SILENCE, 300, "CONFIRMED", "possibly moved"),
+        (Act.HANG_UP, 500, "UNCHANGED", "possibly moved"),
+        (Act.SILENCE, 500, "UNCHANGED", "possibly moved"),
         (Act.REFUSE, 500, "failed", "NO_PERMISSION (16): not now"),
         (Act.LIE, 500, "UNCHANGED", "None"),
     ],
@@ -117,13 +117,13 @@ def moved_of(site: Site, **fields: Any) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"members": ("c1",)}, "was offline at the plan, and is online"),
-        ({"permission": 4}, "The permission of broker-b was 6"),
-        ({"server_side": False}, "useServerSideResetOffset of broker-b was yes"),
-        ({"end": 999}, "it ended at 1,000 at the plan"),
+        ({"members": ("c1",)}, "was offline at the time of the plan, and is online now"),
+        ({"permission": 4}, "The permission of broker-b changed from 6"),
+        ({"server_side": False}, "useServerSideResetOffset of broker-b changed from yes"),
+        ({"end": 999}, "its broker offset fell from 1,000"),
         ({"offsets": {0: 499, 1: 501}}, "it went back from 500 to 499"),
-        ({"offsets": {0: 500}}, "has no commit any more"),
-        ({"is_silent": True}, "broker-b could not be read"),
+        ({"offsets": {0: 500}}, "has no committed offset now"),
+        ({"is_silent": True}, "Could not read broker-b"),
     ],
 )
 def test_what_moved_since_the_plan_stops_it_and_nothing_is_written(
@@ -144,7 +144,7 @@ def test_a_queue_may_go_on_by_as_much_as_is_tolerated(site: Site, clock: FakeClo
     site.brokers["broker-b"].offsets = {0: 540, 1: 542}
     site.work(reset, clock)
     assert list(map(stored_words, reset.moved)) == [
-        "Orders, broker-b, queue 1: it went on from 501 to 542, by more than 40 messages."
+        "Orders, broker-b, queue 1: it moved from 501 to 542, by more than 40 messages."
     ]
     assert site.writes() == 0
 
@@ -153,7 +153,7 @@ def test_its_worker_says_what_it_did(site: Site, clock: FakeClock) -> None:
     reset = site.applying(300)
     site.work(reset, clock)
     assert [(event.via, stored_words(event.sentence)) for event in reset.events.all()] == [
-        ("worker", "A worker began to apply it."),
+        ("worker", "A worker started to apply it."),
         ("worker", "Ended: 4 CONFIRMED."),
     ]
 

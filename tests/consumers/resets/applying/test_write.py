@@ -72,8 +72,8 @@ def test_a_broker_that_refuses_is_told_every_queue(site: Site, clock: FakeClock)
 @pytest.mark.parametrize(
     ("target", "stands", "words"),
     [
-        (300, 499, "it went back from 500 to 499, so it was left alone"),
-        (300, None, "has no commit any more, so it was left alone"),
+        (300, 499, "not written: it went back from 500 to 499"),
+        (300, None, "not written: it was at 500 in the plan, and has no committed offset now"),
     ],
 )
 def test_a_queue_that_moves_too_far_at_the_last_moment_is_left_alone(
@@ -111,8 +111,8 @@ def test_where_one_queue_of_a_call_cannot_be_moved_none_of_it_is(site: Site, clo
     errors = reset.queues_of_it.filter(broker="broker-b").order_by("queue_id").values_list("error", flat=True)
     assert moving.writes == []
     assert list(map(stored_words, errors)) == [
-        "members are told all queues at once, and of another it went back from 501 to 400, so it was left alone",
-        "it went back from 501 to 400, so it was left alone",
+        "members can only be notified of all queues at once. Another queue: not written: it went back from 501 to 400",
+        "not written: it went back from 501 to 400",
     ]
 
 
@@ -123,7 +123,7 @@ def test_a_broker_without_an_address_is_not_tried(site: Site, clock: FakeClock) 
     for row in rows:
         row.broker = "broker-z"
     Writing(reset, site.ports, hold, clock).write(rows)
-    assert {stored_words(row.error) for row in rows} == {"it was not tried: the address of broker-z is not known"}
+    assert {stored_words(row.error) for row in rows} == {"not tried: the address of broker-z is unknown"}
 
 
 def test_a_worker_that_slept_between_its_note_and_the_call_does_not_make_it(site: Site, clock: FakeClock) -> None:

@@ -36,7 +36,7 @@ def test_a_restore_goes_back_to_where_the_queues_stood(plan: Planner, applied: R
     told = [
         (row.queue_id, row.target, stored_words(row.left_out)) for row in rows(plan(ResetKind.RESTORE, str(applied.pk)))
     ]
-    assert told == [(0, 33, None), (9, None, "There is no queue 9 of Orders on broker-a: it has 2 to read.")]
+    assert told == [(0, 33, None), (9, None, "broker-a has no queue 9 of Orders: it has 2 readable queues.")]
 
 
 def test_queues_of_a_restore_that_are_gone_are_left_out_though_topics_were_chosen(
@@ -48,7 +48,7 @@ def test_queues_of_a_restore_that_are_gone_are_left_out_though_topics_were_chose
 
 def test_brokers_narrow_a_restore_down(plan: Planner, applied: Reset) -> None:
     reset = plan(ResetKind.RESTORE, str(applied.pk), brokers=["broker-b"])
-    assert stored_words(reset.error) == "There is no queue to reset: choose the topics."
+    assert stored_words(reset.error) == "No queue to reset: select the topics."
 
 
 def test_queues_that_nobody_can_read_any_more_are_not_missed(group: ConsumerGroup) -> None:

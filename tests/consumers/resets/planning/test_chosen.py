@@ -43,17 +43,15 @@ def test_queues_whose_broker_is_in_no_route_are_left_out() -> None:
 def test_where_the_route_cannot_be_read_what_readings_have_seen_is_left_out() -> None:
     picked = chosen(a_choice(), {"Orders": Unreachable("refused", address="127.0.0.1:9876")})
     assert picked.keys == ()
-    assert (
-        stored_words(picked.left_out[A0]) == "Where the queues of Orders are could not be read: 127.0.0.1:9876: refused"
-    )
+    assert stored_words(picked.left_out[A0]) == "Could not read the route of Orders: 127.0.0.1:9876: refused"
 
 
 @pytest.mark.parametrize(
     ("choice", "refusals"),
     [
-        (a_choice(queues=(A0, A2), named=True), ("There is no queue 2 of Orders on broker-a: it has 2 to read.",)),
-        (a_choice(queues=(B0,), named=True), ("There is no queue of Orders on broker-b.",)),
-        (a_choice(brokers=frozenset({"broker-b"})), ("There is no queue of the chosen topics on broker-b.",)),
+        (a_choice(queues=(A0, A2), named=True), ("broker-a has no queue 2 of Orders: it has 2 readable queues.",)),
+        (a_choice(queues=(B0,), named=True), ("broker-b has no queue of Orders.",)),
+        (a_choice(brokers=frozenset({"broker-b"})), ("broker-b has no queue of the selected topics.",)),
         (a_choice(queues=(A0,), named=True), ()),
     ],
 )
@@ -65,10 +63,10 @@ def test_what_the_past_names_and_is_not_there_is_left_out() -> None:
     picked = chosen(a_choice(queues=(A0, A2)), a_route(("broker-a", 2, 2)))
     assert (picked.keys, picked.refusals) == ((A0,), ())
     assert picked.left_out.keys() == {A2}
-    assert stored_words(picked.left_out[A2]) == "There is no queue 2 of Orders on broker-a: it has 2 to read."
+    assert stored_words(picked.left_out[A2]) == "broker-a has no queue 2 of Orders: it has 2 readable queues."
 
 
-@pytest.mark.parametrize(("named", "refusals"), [(True, ("The topic Orders is on no broker any more.",)), (False, ())])
+@pytest.mark.parametrize(("named", "refusals"), [(True, ("No broker has the topic Orders any more.",)), (False, ())])
 def test_a_topic_that_is_gone_is_refused_where_it_was_named(named: bool, refusals: tuple[str, ...]) -> None:
     picked = chosen(a_choice(named=named), {"Orders": GONE})
     assert (picked.keys, picked.left_out, tuple(map(stored_words, picked.refusals))) == ((), {}, refusals)

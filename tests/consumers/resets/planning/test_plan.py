@@ -100,7 +100,7 @@ def test_where_all_stand_at_their_targets_there_is_no_plan(plan: Planner) -> Non
     reset = plan(ResetKind.OFFSET, 50)
     assert (reset.status, stored_words(reset.error)) == (
         ResetStatus.REFUSED,
-        "Every chosen queue stands at its target already: nothing is to be moved.",
+        "Every selected queue is at its target already: there is nothing to move.",
     )
     assert not rows(reset)
 
@@ -138,7 +138,7 @@ def test_a_read_only_master_leaves_its_queues_out(plan: Planner, fake: FakeClust
     fake.masters["broker-b"].config["brokerPermission"] = "4"
     left = [stored_words(row.left_out) for row in rows(plan(ResetKind.EARLIEST)) if stored_words(row.left_out)]
     assert len(left) == 2
-    assert "set to read-only" in left[0]
+    assert "is read-only" in left[0]
 
 
 def test_a_broadcasting_group_is_refused(plan: Planner, fake: FakeCluster) -> None:
@@ -146,7 +146,7 @@ def test_a_broadcasting_group_is_refused(plan: Planner, fake: FakeCluster) -> No
     fake.masters["broker-a"].told["messageModel"] = "BROADCASTING"
     reset = plan(ResetKind.EARLIEST)
     assert stored_words(reset.error) is not None
-    assert "broadcasting" in stored_words(reset.error)
+    assert "Broadcasting" in stored_words(reset.error)
 
 
 def test_targets_outside_of_the_queues_are_refused(plan: Planner) -> None:
@@ -154,7 +154,7 @@ def test_targets_outside_of_the_queues_are_refused(plan: Planner) -> None:
     assert reset.status == ResetStatus.REFUSED
     assert stored_words(reset.error) is not None
     assert "4 of 4" in stored_words(reset.error)
-    assert "120 of Orders/broker-a/0, which holds 10 to 100" in stored_words(reset.error)
+    assert "120 in Orders/broker-a/0, which has 10 to 100" in stored_words(reset.error)
 
 
 def test_targets_outside_of_the_queues_are_clipped_where_that_is_wanted(plan: Planner) -> None:
@@ -170,7 +170,7 @@ def test_a_queue_that_no_reading_has_seen_yet_is_part_of_it(plan: Planner, fake:
 
 def test_a_named_queue_that_is_gone_is_refused(plan: Planner) -> None:
     reset = plan(ResetKind.EARLIEST, queues=[{"topic": "Orders", "broker": "broker-a", "queue_id": 7}])
-    assert stored_words(reset.error) == "There is no queue 7 of Orders on broker-a: it has 2 to read."
+    assert stored_words(reset.error) == "broker-a has no queue 7 of Orders: it has 2 readable queues."
 
 
 def test_only_the_named_queue_is_moved(plan: Planner) -> None:
@@ -191,9 +191,7 @@ def test_queues_of_a_master_that_name_servers_do_not_list_are_left_out(plan: Pla
 def test_a_topic_that_is_gone_is_refused(plan: Planner, fake: FakeCluster) -> None:
     for master in fake.masters.values():
         master.ends.clear()
-    assert (
-        stored_words(plan(ResetKind.EARLIEST, topics=["Orders"]).error) == "The topic Orders is on no broker any more."
-    )
+    assert stored_words(plan(ResetKind.EARLIEST, topics=["Orders"]).error) == "No broker has the topic Orders any more."
 
 
 def test_offsets_of_a_list_are_each_queues_own(plan: Planner) -> None:
@@ -206,7 +204,7 @@ def test_a_copied_group_without_a_commit_leaves_the_queue_out(plan: Planner, fak
     fake.masters["broker-a"].offsets["shipping", "Orders", 0] = 33
     told = [(row.target, stored_words(row.left_out)) for row in rows(plan(ResetKind.COPY, "shipping"))]
     assert told[0] == (33, None)
-    assert {why for target, why in told[1:]} == {"shipping has committed nothing there."}
+    assert {why for target, why in told[1:]} == {"shipping has no committed offset there."}
 
 
 def test_messages_are_read_of_no_more_queues_than_is_set(plan: Planner, settings: Any) -> None:

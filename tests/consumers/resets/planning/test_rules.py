@@ -95,7 +95,7 @@ def test_skipping_older_messages_moves_no_queue_back(queue: QueueOffsets, found:
 def test_a_shift_of_nothing_has_no_target() -> None:
     target = target_of(ResetKind.SHIFT, -5, QueueOffsets(KEY, 0, 9, None), {})
     assert isinstance(target, str)
-    assert "Nothing was ever committed" in stored_words(target)
+    assert "no committed offset" in stored_words(target)
 
 
 @pytest.mark.parametrize("kind", [ResetKind.TIME, ResetKind.SKIP_OLDER, ResetKind.COPY])
@@ -125,7 +125,7 @@ def test_the_farthest_of_the_targets_outside_is_named() -> None:
     sentence = why_not_clipped([near, far, Aim(KEY, 5, 10, 100, 50)])
     assert sentence is not None
     assert "2 of 3" in stored_words(sentence)
-    assert "-40 of Orders/broker-b/3, which holds 10 to 100" in stored_words(sentence)
+    assert "-40 in Orders/broker-b/3, which has 10 to 100" in stored_words(sentence)
 
 
 def test_targets_within_their_queues_need_no_clipping() -> None:
@@ -166,11 +166,11 @@ def test_warnings_name_what_comes_again_what_is_lost_and_what_cannot_be_undone()
         left_out_row(RESET, KEY, "Its broker is silent.", None, None),
     ]
     again, first, lost, uncounted = map(stored_words, of_amounts(totals_of(rows)))
-    assert "once more: 30, queues: 1" in again
-    assert first == "The first redelivered message is from 2026-03-14 03:00:00 UTC, as far as messages were read."
-    assert "skipped: 50, queues: 1" in lost
-    assert "nobody can tell what is replayed or skipped: 1" in uncounted
+    assert "Redelivered messages: 30, queues: 1" in again
+    assert first == "The first redelivered message that was read is from 2026-03-14 03:00:00 UTC."
+    assert "Skipped messages: 50, queues: 1" in lost
+    assert "unknown numbers of redelivered and skipped messages: 1" in uncounted
     cannot, clipped, left = map(stored_words, of_gaps(totals_of(rows)))
-    assert "cannot be restored: 1" in cannot
-    assert "clipped to what their queues hold: 1" in clipped
-    assert left == "Queues that are left out: 1. Its broker is silent."
+    assert "cannot be rolled back: 1" in cannot
+    assert "clipped to the range of their queues: 1" in clipped
+    assert left == "Excluded queues: 1. Its broker is silent."

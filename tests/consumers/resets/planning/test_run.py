@@ -65,7 +65,7 @@ def test_a_cluster_that_cannot_be_connected_to_is_said_to_be_so(group: ConsumerG
 def test_a_group_that_is_gone_is_said_to_be_so(group: ConsumerGroup) -> None:
     reset = a_reset(group)
     group.delete()
-    assert stored_words(planned(reset).error) == "The group billing is not known any more."
+    assert stored_words(planned(reset).error) == "The group billing no longer exists."
 
 
 def test_a_worker_that_was_taken_for_dead_writes_nothing(group: ConsumerGroup, ports: Ports) -> None:

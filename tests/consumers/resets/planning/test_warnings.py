@@ -10,7 +10,7 @@ from tests.world import NOW, a_queue
 from .conftest import Planner
 from .test_plan import rows, stored_at
 
-NEAREST = "Queues that begin at a message from before that time"
+NEAREST = "Queues that start at a message before that time"
 
 
 def said(warnings: list[str], part: str) -> list[str]:
@@ -29,7 +29,7 @@ def test_retry_topics_that_are_not_chosen_are_named(plan: Planner, group: Consum
     for topic in ("%RETRY%billing", "%RETRY%billing_Orders", "%RETRY%billing-eu"):
         a_queue(group.cluster, topic, kind="retry")
     assert said(plan(ResetKind.EARLIEST).warnings, "in retry") == [
-        "Messages in retry (%RETRY%billing, %RETRY%billing_Orders) are not touched: they are delivered as before."
+        "Messages in retry topics (%RETRY%billing, %RETRY%billing_Orders) are not affected."
     ]
 
 
@@ -44,7 +44,7 @@ def test_a_retry_topic_that_is_chosen_is_not(plan: Planner, group: ConsumerGroup
 def test_a_broker_that_does_not_know_the_group_is_named(plan: Planner, group: ConsumerGroup) -> None:
     GroupBroker.objects.create(group=group, broker="broker-b", configured=False, changed_at=NOW)
     assert said(plan(ResetKind.EARLIEST).warnings, "did not know the group") == [
-        "broker-b did not know the group when it was last read, and moves no offset of a group that it does not know."
+        "broker-b did not know the group at the last poll, and does not move offsets of unknown groups."
     ]
 
 
@@ -52,11 +52,11 @@ def test_queues_that_begin_before_the_time_are_counted(plan: Planner, fake: Fake
     fake.masters["broker-a"].early = 1
     value = stored_at(30).isoformat()
     assert said(plan(ResetKind.TIME, value).warnings, NEAREST) == [
-        f"{NEAREST}: 2, by up to 1.000 s. Brokers name the nearest."
+        f"{NEAREST}: 2, by up to 1.000 s. Brokers return the nearest message."
     ]
     age = (NOW - stored_at(80)).total_seconds()
     assert not said(plan(ResetKind.SKIP_OLDER, age).warnings, NEAREST)
 
 
 def test_what_is_consumed_once_more_comes_first(plan: Planner) -> None:
-    assert "consumed once more: 160, queues: 4" in stored_words(plan(ResetKind.EARLIEST).warnings[0])
+    assert "Redelivered messages: 160, queues: 4" in stored_words(plan(ResetKind.EARLIEST).warnings[0])

@@ -73,21 +73,21 @@ def test_filters_and_pages_choose(reset: Reset, filters: dict[str, Any], ids: li
 @pytest.mark.parametrize(
     ("fields", "name", "reason"),
     [
-        ({"now_offset": None}, "now", "nothing was committed there"),
+        ({"now_offset": None}, "now", "no committed offset"),
         ({"replayed_messages": None, "unknown": {"replayed_messages": "never committed"}}, "replayed_messages",
          "never committed"),
         ({"now_offset": None, "unknown": {"now_offset": "timed out"}}, "now", "timed out"),
         ({"left_out": "broker-b is silent", "target": None}, "target", "broker-b is silent"),
         ({"left_out": "broker-b is silent", "target": None}, "outcome", "broker-b is silent"),
-        ({}, "outcome", "nothing was written to it yet"),
-        ({}, "left_out", "it is part of the reset"),
-        ({"method": ResetMethod.NOTHING}, "written_at", "it stands at its target already: nothing is written to it"),
-        ({"step": ResetStep.NOT_DONE}, "after", "the reset ended before its turn"),
-        ({"step": ResetStep.WRITTEN, "before_at": NOW}, "before", "nothing was committed there"),
+        ({}, "outcome", "not written yet"),
+        ({}, "left_out", "included in the reset"),
+        ({"method": ResetMethod.NOTHING}, "written_at", "already at its target"),
+        ({"step": ResetStep.NOT_DONE}, "after", "the reset ended before this queue was written"),
+        ({"step": ResetStep.WRITTEN, "before_at": NOW}, "before", "no committed offset"),
         ({"step": ResetStep.FAILED}, "before", "it could not be read"),
-        ({"step": ResetStep.WRITTEN}, "outcome", "it was not read back yet"),
-        ({"step": BACK, "after_at": NOW}, "after", "nothing was committed there"),
-        ({"target_time": None}, "target_time", "the message there was not read"),
+        ({"step": ResetStep.WRITTEN}, "outcome", "not read back yet"),
+        ({"step": BACK, "after_at": NOW}, "after", "no committed offset"),
+        ({"target_time": None}, "target_time", "the message at the target was not read"),
     ],
 )  # fmt: skip
 def test_what_is_null_says_why(reset: Reset, fields: dict[str, Any], name: str, reason: str) -> None:
@@ -97,7 +97,7 @@ def test_what_is_null_says_why(reset: Reset, fields: dict[str, Any], name: str, 
 def test_what_is_stored_as_a_code_has_it_beside_its_words(reset: Reset) -> None:
     error = stored_reason(ApplyReason.NO_BROKER_ADDRESS, broker="broker-z")
     row = queue_row(a_reset_queue(reset, error=error, evidence="it stood at 40 for 12 s"))
-    assert row.error == "the address of broker-z is not known"
+    assert row.error == "the address of broker-z is unknown"
     assert (row.codes["error"], row.codes["outcome"]) == ("no_broker_address", "not_written_yet")
     assert "evidence" not in row.codes
 
@@ -116,5 +116,5 @@ def test_every_null_has_a_reason_and_nothing_else_has(reset: Reset, step: ResetS
 def test_readings_say_when_and_that_nothing_was_committed(reset: Reset) -> None:
     said = [[NOW.isoformat(), None], [NOW.isoformat(), 40]]
     empty, moved = queue_row(a_reset_queue(reset, readings=said)).readings
-    assert (empty.at, empty.offset, empty.unknown) == (NOW, None, {"offset": "nothing was committed there"})
+    assert (empty.at, empty.offset, empty.unknown) == (NOW, None, {"offset": "no committed offset"})
     assert (moved.offset, moved.unknown) == (40, {})

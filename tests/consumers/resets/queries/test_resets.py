@@ -39,7 +39,7 @@ def test_every_null_has_a_reason(billing: ConsumerGroup, status: ResetStatus) ->
 
 
 @pytest.mark.parametrize(
-    ("status", "why"), [(ResetStatus.PLANNING, "the plan is being made"), (ResetStatus.REFUSED, "there was no plan")]
+    ("status", "why"), [(ResetStatus.PLANNING, "the plan is not ready yet"), (ResetStatus.REFUSED, "no plan")]
 )
 def test_without_a_plan_there_are_no_sums(billing: ConsumerGroup, status: ResetStatus, why: str) -> None:
     row = found(a_reset(billing, status=status, seen=None))
@@ -55,9 +55,9 @@ def test_without_a_plan_there_are_no_sums(billing: ConsumerGroup, status: ResetS
             "all topics of the group, without its retry topic",
             "all queues of these topics and brokers",
         ),
-        (ResetKind.OFFSETS, "those that the value lists", "those that the value lists"),
-        (ResetKind.MOMENT, "those that the group had then", "those that the group had then"),
-        (ResetKind.RESTORE, *["those that the other reset may have changed"] * 2),
+        (ResetKind.OFFSETS, "the queues listed in the value", "the queues listed in the value"),
+        (ResetKind.MOMENT, "the queues that the group had at that time", "the queues that the group had at that time"),
+        (ResetKind.RESTORE, *["the queues that the other reset may have changed"] * 2),
     ],
 )
 def test_without_a_choice_it_says_what_is_chosen(
@@ -70,9 +70,9 @@ def test_without_a_choice_it_says_what_is_chosen(
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({}, "it was not applied"),
-        ({"status": ResetStatus.APPLYING, "started_at": NOW}, "is being looked at, or nothing had"),
-        ({"status": ResetStatus.APPLIED, "started_at": NOW}, "nothing was found that had moved since the plan"),
+        ({}, "not applied"),
+        ({"status": ResetStatus.APPLYING, "started_at": NOW}, "has not ended, or found none"),
+        ({"status": ResetStatus.APPLIED, "started_at": NOW}, "no queue was found to have moved since the plan"),
     ],
 )
 def test_nothing_is_said_to_have_stood_still_before_that_was_looked_at(
@@ -115,7 +115,7 @@ def test_it_says_what_the_plan_saw_of_the_group(billing: ConsumerGroup) -> None:
     ("members", "reasons"),
     [
         ([], {"orderly": "the group had no member", "message_model": "the group had no member"}),
-        (None, {"members": "not every broker said who its members are", "orderly": "no member said it"}),
+        (None, {"members": "not every broker listed its members", "orderly": "no member reported it"}),
     ],
 )
 def test_it_says_what_the_plan_could_not_see(
@@ -126,7 +126,7 @@ def test_it_says_what_the_plan_could_not_see(
     seen = found(a_reset(billing, seen=said | {"brokers": silent})).seen
     assert seen is not None
     assert seen.unknown.items() >= reasons.items()
-    assert seen.brokers[0].unknown["server_side"] == "the broker did not say it"
+    assert seen.brokers[0].unknown["server_side"] == "the broker did not report it"
 
 
 @pytest.mark.parametrize(
@@ -173,10 +173,10 @@ def test_acts_come_in_their_order_with_who_did_them(billing: ConsumerGroup) -> N
     an_event(reset, "Wrote 3 queues.", by_name=None, address=None, via="worker")
     first, second = reset_events(reset.pk)
     assert (first.by, first.address, first.sentence, first.unknown) == ("ops", "10.1.2.3", "Planned it.", {})
-    assert (second.by, second.unknown["by"]) == (None, "a worker did it by itself")
+    assert (second.by, second.unknown["by"]) == (None, "done by the system")
 
 
 def test_an_act_without_an_address_says_so(billing: ConsumerGroup) -> None:
     reset = a_reset(billing)
     an_event(reset, address=None)
-    assert reset_events(reset.pk)[0].unknown == {"address": "the request did not say where it came from"}
+    assert reset_events(reset.pk)[0].unknown == {"address": "the request had no address"}

@@ -48,7 +48,7 @@ def test_a_queue_that_does_not_say_makes_the_sum_unknown(reset: Reset) -> None:
     a_reset_queue(reset, 1, now_offset=None, replayed_messages=None, skipped_messages=None)
     found = sums(reset)
     assert (found.replayed_messages, found.replayed_messages_at_least) == (None, 20)
-    assert found.unknown["replayed_messages"] == "1 of 2 queues do not say how many: each says why"
+    assert found.unknown["replayed_messages"] == "unknown for 1 of 2 queues: each queue has its reason"
 
 
 def test_a_sum_of_nothing_known_is_not_zero(reset: Reset) -> None:
@@ -78,20 +78,20 @@ def test_before_a_queue_is_confirmed_nothing_is_known_in_fact(reset: Reset) -> N
     confirmed(reset, 0, before=75, target=40, outcome=ResetOutcome.UNKNOWN)
     found = sums(reset)
     assert found.replayed_in_fact is found.skipped_in_fact is None
-    assert found.unknown["replayed_in_fact"] == "no queue that was to move is confirmed"
+    assert found.unknown["replayed_in_fact"] == "no queue is confirmed"
 
 
 def test_from_no_commit_on_nothing_is_known_in_fact(reset: Reset) -> None:
     confirmed(reset, 0, before=75, target=40)
     confirmed(reset, 1, before=None, target=40)
-    assert sums(reset).unknown["skipped_in_fact"] == "1 of 2 confirmed queues had no commit before"
+    assert sums(reset).unknown["skipped_in_fact"] == "1 of 2 confirmed queues had no committed offset before"
 
 
 def test_queues_left_out_move_no_message_that_is_known(reset: Reset) -> None:
     a_queue_left_out(reset, 0)
     found = sums(reset)
     assert found.replayed_messages is None
-    assert found.unknown["replayed_messages"] == "all queues are left out"
+    assert found.unknown["replayed_messages"] == "all queues are excluded"
 
 
 def test_it_says_between_which_times_the_first_messages_lie(reset: Reset) -> None:
@@ -104,7 +104,7 @@ def test_it_says_between_which_times_the_first_messages_lie(reset: Reset) -> Non
 
 def test_without_a_time_it_says_so(reset: Reset) -> None:
     a_reset_queue(reset, target_time=None)
-    assert sums(reset).unknown["earliest_target_time"] == "the time of no message at a target was read"
+    assert sums(reset).unknown["earliest_target_time"] == "no message at a target was read"
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_silent_broker_keeps_its_queues_unknown_and_no_others(site: Site, cloc
     assert outcomes(reset) == ["CONFIRMED", "CONFIRMED", "UNKNOWN", "UNKNOWN"]
     row = row_of(reset, "broker-b")
     assert (row.after, row.after_at, row.readings) == (None, None, [])
-    assert "It could not be read for 60 s" in stored_words(row.evidence)
+    assert "Could not be read for 60 s" in stored_words(row.evidence)
 
 
 def test_a_broker_that_no_reading_has_seen_is_unknown(site: Site, clock: FakeClock) -> None:
@@ -100,7 +100,7 @@ def test_a_broker_that_no_reading_has_seen_is_unknown(site: Site, clock: FakeClo
     reset.queues_of_it.filter(broker="broker-b").update(broker="broker-c")
     read(site, reset, clock)
 
-    assert "no reading has seen a master of broker-c" in stored_words(row_of(reset, "broker-c").evidence)
+    assert "no poll has found a master of broker-c" in stored_words(row_of(reset, "broker-c").evidence)
 
 
 def test_what_is_being_read_can_be_seen_meanwhile(site: Site, clock: FakeClock) -> None:
@@ -148,7 +148,7 @@ def test_what_stood_at_its_target_is_read_once(site: Site, clock: FakeClock) -> 
     read(site, reset, clock)
 
     assert outcomes(reset) == ["CONFIRMED", None, "CONFIRMED", None]
-    assert stored_words(row_of(reset).evidence).endswith("It stood at its target already.")
+    assert stored_words(row_of(reset).evidence).endswith("It was at its target already.")
     assert clock.pauses == []
 
 

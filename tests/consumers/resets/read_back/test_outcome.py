@@ -112,7 +112,7 @@ def test_the_evidence_says_how_often_what_was_read_and_when() -> None:
     assert said == (
         CONFIRMED,
         "Set to 4,000; read 18 times over 17 s: 4,000 after 0 s, 4,300 after 5 s, 4,600 after 10 s. "
-        "Only a member that began at 4,000 is seen between it and 9,000.",
+        "Only a member that started at 4,000 reports offsets between it and 9,000.",
     )
 
 
@@ -126,10 +126,10 @@ def test_the_evidence_names_who_committed_over_it() -> None:
 @pytest.mark.parametrize(
     ("readings", "given", "words"),
     [
-        ([(0, "broker-a is silent")], {}, "It could not be read for 60 s: broker-a is silent."),
-        ([(0, TARGET), (3, "broker-a is silent")], {}, "Then it could not be read any more: broker-a is silent."),
+        ([(0, "broker-a is silent")], {}, "Could not be read for 60 s: broker-a is silent."),
+        ([(0, TARGET), (3, "broker-a is silent")], {}, "After that it could not be read: broker-a is silent."),
         ([(0, TARGET), (3, "silent"), (6, 9100)], {"then": ONE}, "a restarted broker has forgotten"),
-        ([(0, TARGET), (3, 9100)], {"then": ONE, "seen": [(0, SILENT)]}, "not known: broker-b: it is silent."),
+        ([(0, TARGET), (3, 9100)], {"then": ONE, "seen": [(0, SILENT)]}, "unknown: broker-b: it is silent."),
         ([(0, TARGET)], {"then": ONE, "commit_seconds": 90.0}, "Members commit only every 90 s, too seldom to tell."),
     ],
 )

@@ -158,4 +158,4 @@ def test_a_broker_that_stops_answering_leaves_its_queues_unknown(site: Site) -> 
         os.kill(site.broker.pid, signal.SIGCONT)
 
     assert (row.outcome, row.after, reset.status) == ("UNKNOWN", 40, ResetStatus.PARTIAL)
-    assert "Then it could not be read any more" in str(stored_words(row.evidence))
+    assert "After that it could not be read" in str(stored_words(row.evidence))

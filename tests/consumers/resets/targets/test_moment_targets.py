@@ -60,9 +60,7 @@ def test_a_reading_from_well_before_is_told_with_its_age(aggregated, late, is_to
     assert found == {A: 10}
     assert bool(warnings) is is_told
     if is_told:
-        assert f"1 of the queues were not read right before {at(late):%Y-%m-%d %H:%M:%S} UTC" in stored_words(
-            warnings[0]
-        )
+        assert f"Queues not polled right before {at(late):%Y-%m-%d %H:%M:%S} UTC: 1." in stored_words(warnings[0])
         assert f"{age(late)} earlier (Orders/broker-a/0 at 2026-03-01 02:00:00 UTC)" in stored_words(warnings[0])
 
 
@@ -72,8 +70,8 @@ def test_the_oldest_reading_is_named_and_a_queue_without_target_is_not_counted(a
     put_knots(aggregated, 3501, 10, "broker-b")
     found, warnings = targets(120, A, B, C)
     assert (found[A], found[C]) == (10, 4)
-    assert "went from 5,000 back to 10" in stored_words(found[B])
-    assert stored_words(warnings[0]).startswith("2 of the queues")
+    assert "fell from 5,000 to 10" in stored_words(found[B])
+    assert stored_words(warnings[0]).startswith("Queues not polled right before 2026-03-01 02:02:00 UTC: 2.")
     assert "1 min earlier (Orders/broker-a/0" in stored_words(warnings[0])
 
 
@@ -83,21 +81,21 @@ def test_a_queue_that_no_reading_saw_then_has_none(aggregated):
     assert found[A] == 10
     assert (
         stored_words(found[B])
-        == "No reading from shortly before 2026-03-01 02:00:05 UTC saw an offset of the group there."
+        == "No poll shortly before 2026-03-01 02:00:05 UTC found an offset of the group in this queue."
     )
 
 
 def test_a_queue_that_had_no_commit_then_has_none(aggregated):
     put(aggregated, "readings", rows([(None, 99)], unknown_reason=UnknownReason.NEVER_COMMITTED))
     found, _ = targets(5)
-    assert stored_words(found[A]) == "It had no offset at 2026-03-01 02:00:05 UTC: never committed."
+    assert stored_words(found[A]) == "No offset at 2026-03-01 02:00:05 UTC: never committed."
 
 
 def test_a_queue_that_was_made_anew_since_has_none(lake):
     put(lake, "readings", rows([(10, 99)]))
     put_knots(lake, 3500, 5)
     found, warnings = targets(5)
-    assert "topic is made anew" in stored_words(found[A])
+    assert "topic is re-created" in stored_words(found[A])
     assert warnings == ()
 
 
@@ -105,7 +103,7 @@ def test_without_aggregated_broker_offsets_it_warns(lake):
     put(lake, "readings", rows([(10, 99)]))
     found, (warning,) = targets(5)
     assert found == {A: 10}
-    assert stored_words(warning).startswith("Whether a topic was made anew since then is not known")
+    assert stored_words(warning).startswith("Whether a topic was re-created since then is unknown")
 
 
 def test_queues_that_nobody_chose_have_no_part_in_it(aggregated):
@@ -116,8 +114,8 @@ def test_queues_that_nobody_chose_have_no_part_in_it(aggregated):
 @pytest.mark.parametrize(
     ("seconds", "why"),
     [
-        (-1, "No reading of prod is kept that was taken in the 15 minutes up to 2026-03-01 01:59:59 UTC"),
-        (600, "No reading that was taken in the 15 minutes up to 2026-03-01 02:10:00 UTC saw offsets of billing"),
+        (-1, "No poll of prod is stored for the 15 minutes up to 2026-03-01 01:59:59 UTC"),
+        (600, "No poll in the 15 minutes up to 2026-03-01 02:10:00 UTC found offsets of billing"),
     ],
 )
 def test_a_moment_without_readings_of_the_group_is_refused(aggregated, seconds, why):
@@ -135,7 +133,7 @@ def test_a_history_that_cannot_be_read_is_refused(aggregated, table):
     Path(name).write_bytes(b"no Parquet")
     # The second time the file is gone from its place, and what it held is as unknown as before.
     for _ in range(2):
-        with pytest.raises(ResetRefused, match="The history could not be read"):
+        with pytest.raises(ResetRefused, match="Could not read the history"):
             targets(5)
 
 

@@ -83,19 +83,19 @@ def test_a_copy_is_where_the_other_group_stands(group: ConsumerGroup) -> None:
         KEYS[1]: 0,
         KEYS[2]: stored_reason(PlanReason.COPY_NO_COMMIT, group="shipping"),
     }
-    assert stored_words(str(given.offsets[KEYS[2]])) == "shipping has committed nothing there."
+    assert stored_words(str(given.offsets[KEYS[2]])) == "shipping has no committed offset there."
     assert {(request.code, request.ext_fields["consumerGroup"]) for request in asked} == {
         (RequestCode.QUERY_CONSUMER_OFFSET, "shipping")
     }
     assert {request.ext_fields["setZeroIfNotFound"] for request in asked} == {"false"}
-    assert "are those of the plan" in stored_words(given.warnings[0])
+    assert "are from the time of the plan" in stored_words(given.warnings[0])
 
 
 def test_a_copy_does_not_guess_what_a_silent_broker_holds(group: ConsumerGroup) -> None:
     with ports(silence, deadline_seconds=0.05) as reached:
         given = given_for(a_copy(group), KEYS, reached, NOW)
     assert all(
-        stored_words(str(why)).startswith("Where shipping stands could not be read: ") for why in given.offsets.values()
+        stored_words(str(why)).startswith("Could not read the offset of shipping: ") for why in given.offsets.values()
     )
 
 
@@ -111,14 +111,14 @@ def test_a_copy_names_a_broker_without_master(group: ConsumerGroup) -> None:
     with ports(committed({0: 7}, [])) as reached:
         given = given_for(a_copy(group), [KEYS[0], elsewhere], reached, NOW)
     assert given.offsets[KEYS[0]] == 7
-    assert "No master of its broker is known" in stored_words(str(given.offsets[elsewhere]))
+    assert "The master of its broker is unknown" in stored_words(str(given.offsets[elsewhere]))
 
 
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
         ({"message_model": "BROADCASTING"}, "shipping is broadcasting"),
-        ({"outside_store": "com.acme.RedisStore"}, "outside of RocketMQ (com.acme.RedisStore)"),
+        ({"outside_store": "com.acme.RedisStore"}, "an external store (com.acme.RedisStore)"),
     ],
 )
 def test_a_group_whose_offsets_are_elsewhere_is_not_copied(
@@ -131,7 +131,7 @@ def test_a_group_whose_offsets_are_elsewhere_is_not_copied(
 
 
 def test_a_group_that_is_gone_meanwhile_is_not_copied(group: ConsumerGroup) -> None:
-    with pytest.raises(ResetRefused, match="There is no group nobody in prod"):
+    with pytest.raises(ResetRefused, match="prod has no group nobody"):
         given_for(a_copy(group, "nobody"), KEYS, NO_PORTS, NOW)
 
 

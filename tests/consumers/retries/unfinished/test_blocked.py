@@ -37,8 +37,7 @@ def test_a_poison_message_is_told_with_its_key_its_member_and_what_waits_behind_
     assert (row.kind, row.offset, row.seconds, row.behind) == (BlockedKind.ORDERLY_SUSPEND, 100, 300, 49)
     assert row.message.keys == "order-7"
     assert row.sentence == (
-        "blocked 5 min on Stock/broker-a/3: message 100 (order-7) is suspended by c1, where 0.9/s fail"
-        " · blocks 49 messages"
+        "blocked 5 min on Stock/broker-a/3: c1 suspends message 100 (order-7); 0.9/s fail there · blocks 49 messages"
     )
     assert row.unknown == {}
 
@@ -95,9 +94,7 @@ def test_a_member_that_is_not_heard_leaves_the_kind_unknown(group):
     (row,) = blocked()
     assert row.kind is BlockedKind.UNKNOWN
     assert "c1 has not reported its queues since" in row.unknown["kind"]
-    assert row.sentence.startswith(
-        "blocked 5 min on Stock/broker-a/3: message 100 is not finished by c1; cause unknown"
-    )
+    assert row.sentence.startswith("blocked 5 min on Stock/broker-a/3: c1 has not finished message 100; cause unknown")
 
 
 def test_failures_that_do_not_come_back_are_tried_locally(group):

@@ -65,7 +65,7 @@ def test_who_planned_it_is_told_to_find_a_second_person(
 ) -> None:
     settings.CONSUMERSCOPE_RESET_SECOND_PERSON = True
     page = operator.get(at(a_plan(billing, by_name="operator")))
-    assert "a second person has to apply" in text(page)
+    assert "another person has to apply it here" in text(page)
     assert '<button class="dangerous" disabled aria-describedby="why-not">' in page.text
 
 
@@ -112,7 +112,7 @@ def test_where_nothing_can_be_restored_it_says_why(operator: Client, billing: Co
     reset = a_reset(billing, status=ResetStatus.APPLIED, **ENDED)
     a_reset_queue(reset, 1, **BACK | {"before": None}, **READ)
     page = operator.get(at(reset))
-    assert "had a commit before, and no call of RocketMQ takes an offset away" in text(page)
+    assert "had a committed offset before, and RocketMQ cannot delete one" in text(page)
     assert 'disabled aria-describedby="why-no-restore"' in page.text
 
 

@@ -149,7 +149,7 @@ def test_where_no_worker_can_be_asked_the_reset_says_so(operator: Client) -> Non
         ({"kind": "skip_older", "skip_older": "a while"}, "skip_older", "90 s, 30 min, 2 h or 1 d"),
         ({"kind": "time", "time": "tomorrow"}, "time", "is no time"),
         ({"kind": "time", "time": "2030-01-01"}, "time", "lies ahead"),
-        ({"kind": "offsets", "csv": "topic,broker\n"}, "csv", "The first line lacks queue_id, offset"),
+        ({"kind": "offsets", "csv": "topic,broker\n"}, "csv", "The header lacks queue_id, offset"),
         ({"kind": "offsets", "csv": ""}, "csv", "needs this field"),
         ({"reason": " "}, "reason", "Enter a reason"),
     ],
