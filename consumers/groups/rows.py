@@ -110,7 +110,6 @@ class GroupRow:
     state: State
     stale: bool = field(metadata=public(STALE))
     state_detail: str
-    state_reason: str = field(metadata=INSIDE)
     since: datetime | None
     health: HealthLevel = field(
         metadata=public("The worst of state, ownership, retry health checks, DLQ inflow and rebalances")

@@ -107,7 +107,7 @@ BESIDE_BLOCKED = ("expires_in_seconds",)
 class StateReport:
     """The state that is shown: the parts of its sentence, and the code of the rule with its numbers. Without a rule the
     sentence is the reason. `stale`: evaluations are late, and the state is the last one. `is_named`: the first part
-    names the state and the rule.
+    names the rule.
     """
 
     state: State
@@ -122,11 +122,6 @@ class StateReport:
     @property
     def sentence(self) -> str:
         return sentence(self.parts)
-
-    @property
-    def reason(self) -> str:
-        """The sentence without the name of the state, for a place that shows the state itself."""
-        return sentence([rule_words(self.rule), *self.parts[1:]] if self.is_named and self.rule else self.parts)
 
     @property
     def rule_words(self) -> str:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.queries.queues.lost_offsets import utc
 from consumers.vocabulary.alerts import AlertEvidence
-from consumers.vocabulary.states import RuleCode, State
+from consumers.vocabulary.states import State
 from consumers.words.reasons import WORDED_ABOVE, reason_words, stored_words
 from consumers.words.states import OF_EVIDENCE, STATES, rule_words
 
@@ -29,7 +29,7 @@ PHRASES = {
     "owner": gettext_lazy("owner %s"),
     "owner_error": gettext_lazy("owner %s"),
     "members": gettext_lazy("members: %s"),
-    "blocked_by": gettext_lazy("by: %s"),
+    "blocked_by": gettext_lazy("cause: %s"),
     "expired_messages": gettext_lazy("%s expired unread"),
     "lost_messages_at_least": gettext_lazy("at least %s lost"),
     "lost_messages_at_most": gettext_lazy("at most %s lost"),
@@ -65,18 +65,14 @@ def sentence(parts: list[str]) -> str:
 
 
 def state_parts(state: State, rule: str | None, detail: Mapping[str, Any], *, place: str | None = None) -> list[str]:
-    """`stalled: blocked`, `queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind`.
+    """`blocked`, `queue 3 of Stock on broker-a: no commit for 12 min, lag 9,120 messages`. The state itself is shown
+    beside them.
 
     `place` is the queue that decided, where `detail` does not name it. Of a group's state the numbers are that queue's,
     not the group's, so its name stands before them, in one part with them. A number that is null in `detail` was not
     known and is left out.
     """
-    opening = str(STATES[state])
-    if rule == RuleCode.OFFSET_LOST:
-        # Whether messages are lost depends on where the group goes on.
-        opening = rule_words(rule)
-    elif rule:
-        opening = gettext("%(state)s: %(rule)s") % {"state": opening, "rule": rule_words(rule)}
+    opening = rule_words(rule) if rule else str(STATES[state])
     where, numbers = place or _place_in(detail), evidence(detail)
     if where is None:
         return [opening, *numbers]

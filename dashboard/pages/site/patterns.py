@@ -137,7 +137,7 @@ class _Offsets:
 def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     known = GroupRow(
         id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, stale=False,
-        state_detail="an example", state_reason="an example", since=now,
+        state_detail="an example", since=now,
         health=HealthLevel.WARNING, health_reasons=_reasons(), flags=(), flag_reasons={},
         completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
         never_committed_queues=0, lost_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED,

@@ -49,11 +49,11 @@ def test_the_sentence_names_the_message_that_blocks_the_queue(held):
 def test_where_the_member_holds_nothing_the_judgement_speaks(held):
     held.cached_min = held.head_since = None
     held.save()
-    assert [part.split(":")[0] for part in parts(judged(held))] == ["stalled", "queue 3 of Stock on broker-a"]
+    assert [part.split(":")[0] for part in parts(judged(held))] == ["blocked", "queue 3 of Stock on broker-a"]
 
 
 def test_another_rule_speaks_for_itself(held):
-    assert parts(judged(held, rule="no_owner"))[0] == "stalled: no owner"
+    assert parts(judged(held, rule="no_owner"))[0] == "no owner"
 
 
 def test_groups_that_are_not_blocked_cost_no_query(held, django_assert_max_num_queries):

@@ -51,7 +51,7 @@ def test_it_says_the_rule_that_decided_with_its_numbers(group, api):
         "rule": "blocked",
         "rule_code": "blocked",
     }
-    said = "stalled: blocked · queue 0 of Orders on broker-a: no commit for 12 min, lag 40 messages"
+    said = "blocked · queue 0 of Orders on broker-a: no commit for 12 min, lag 40 messages"
     assert seen["state_detail"] == said
 
 

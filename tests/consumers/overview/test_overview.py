@@ -135,7 +135,7 @@ def test_it_puts_the_worst_first_and_says_why(cluster):
 
     assert [row.row.group for row in worst] == ["inventory", "billing"]
     assert worst[0].parts == [
-        "stalled: blocked",
+        "blocked",
         "queue 3 of Stock on broker-a: no commit for 12 min, lag 9,120 messages",
     ]
 

@@ -14,39 +14,39 @@ from consumers.queries.texts import age, rate
             State.STALL,
             "blocked",
             {"still_seconds": 720.4, "lag_messages": 9120, "client_id": "10.0.0.7@3312", "owners": 1},
-            "stalled: blocked · no commit for 12 min · lag 9,120 messages · owned by 10.0.0.7@3312",
+            "blocked · no commit for 12 min · lag 9,120 messages · owned by 10.0.0.7@3312",
         ),
         (
             State.STOP,
             "no_members",
             {"still_seconds": 4080, "lag_messages": 1, "without_members_seconds": 90},
-            "stopped: no members · no commit for 1 h 8 min · lag 1 message · no member for 1 min 30 s",
+            "no members · no commit for 1 h 8 min · lag 1 message · no member for 1 min 30 s",
         ),
         (
             State.WARN,
             "falling_behind",
             {"lag_messages": 52118, "consume_rate": 0.25, "time_lag_from_seconds": 60, "time_lag_to_seconds": 192},
-            "lagging: falling behind · time lag rose from 1 min to 3 min 12 s · lag 52,118 messages · consumes 0.25/s",
+            "falling behind · time lag rose from 1 min to 3 min 12 s · lag 52,118 messages · consumes 0.25/s",
         ),
         (
             State.LOSS,
             "moved_to_oldest",
             {"lost_messages_at_least": 0, "lost_messages_at_most": 15, "from_offset": 40, "to_offset": 60},
-            "messages lost: moved to the oldest message · at least 0 messages lost · at most 15 messages lost"
+            "moved to the oldest message · at least 0 messages lost · at most 15 messages lost"
             " · from offset 40 · to offset 60",
         ),
-        (State.OK, "caught_up", {"lag_messages": 0}, "OK: caught up"),
+        (State.OK, "caught_up", {"lag_messages": 0}, "caught up"),
         (
             State.UNKNOWN,
             "not_read",
             {"seconds_since_read": 61, "reason": None},
-            "unknown: not read · not read for 1 min 1 s",
+            "not read · not read for 1 min 1 s",
         ),
         (
             State.WARN,
             "odd",
             {"wait_seconds": 61, "open_tasks": 3, "seen": None},
-            "lagging: odd · open tasks: 3 · wait: 1 min 1 s",
+            "odd · open tasks: 3 · wait: 1 min 1 s",
         ),
     ],
 )
@@ -62,7 +62,7 @@ def test_it_says_the_numbers_in_the_same_order_however_they_were_kept():
 
 def test_it_names_the_queue_that_decided():
     place = queue_words("Stock", "broker-a", 3)
-    assert state_parts(State.STALL, "blocked", {}, place=place) == ["stalled: blocked", "queue 3 of Stock on broker-a"]
+    assert state_parts(State.STALL, "blocked", {}, place=place) == ["blocked", "queue 3 of Stock on broker-a"]
 
 
 @pytest.mark.parametrize("state", [State.OK, State.WARN])
@@ -74,7 +74,7 @@ def test_numbers_of_one_queue_stand_behind_its_name_whatever_the_state(state):
 
 def test_a_state_without_numbers_that_is_well_names_no_queue():
     detail = {"topic": "orders", "broker": "broker-a", "queue_id": 2, "queues": 8}
-    assert state_parts(State.OK, "caught_up", detail) == ["OK: caught up"]
+    assert state_parts(State.OK, "caught_up", detail) == ["caught up"]
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_it_says_a_rate_with_the_digits_that_matter(per_second, expected):
 def test_the_place_is_said_once():
     detail = {"topic": "Stock", "broker": "broker-a", "queue_id": 3, "queues": 8, "still_seconds": 720}
     parts = state_parts(State.STALL, "blocked", detail, place=queue_words("Stock", "broker-a", 3))
-    assert parts == ["stalled: blocked", "queue 3 of Stock on broker-a: no commit for 12 min"]
+    assert parts == ["blocked", "queue 3 of Stock on broker-a: no commit for 12 min"]

@@ -156,7 +156,7 @@ def test_a_stalled_group_says_where_and_since_when(cluster: Cluster) -> None:
     a_behind_group(cluster, state="STALL", rule="blocked", detail=detail, since=ago(720))
     value, said = of_group(Measure.STATE)
     assert value == "STALL"
-    assert said == "stalled: blocked · queue 3 of Orders on broker-a: no commit for 12 min, lag 9 messages"
+    assert said == "blocked · queue 3 of Orders on broker-a: no commit for 12 min, lag 9 messages"
     assert column(Measure.STATE).since(0) == ago(720)
 
 

@@ -62,7 +62,7 @@ def test_only_the_queues_of_the_topic_count(cluster: Cluster) -> None:
     state = table.columns[Measure.STATE]
     assert state.since(0) == ago(720)
     assert state.evidence(0) == (
-        "stalled: blocked · queue 1 of Orders on broker-a: no commit for 12 min, lag 8 messages"
+        "blocked · queue 1 of Orders on broker-a: no commit for 12 min, lag 8 messages"
     )
 
 

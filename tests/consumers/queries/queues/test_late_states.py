@@ -219,7 +219,7 @@ def test_a_bad_state_that_stays_is_stale_with_the_time_of_its_evaluation():
     a_total(group, 7)
     for row in rows_of(group):
         assert (row.state, row.stale, row.judged_at) == ("STALL", True, EVALUATED)
-        assert row.state_detail.startswith("stalled")
+        assert row.state_detail.startswith("blocked")
 
 
 @pytest.mark.django_db
@@ -254,7 +254,7 @@ def test_a_stall_that_has_caught_up_is_over_without_an_evaluation():
     a_snapshot(group, queue, 10, 10, changed_at=ago(40))
     a_total(group, 0, changed_at=ago(40))
     for row in rows_of(group):
-        assert (row.state, row.stale, row.since, row.state_detail) == ("OK", False, ago(40), "OK: caught up")
+        assert (row.state, row.stale, row.since, row.state_detail) == ("OK", False, ago(40), "caught up")
 
 
 @pytest.mark.django_db
@@ -264,7 +264,7 @@ def test_a_group_that_lost_its_members_is_stopped_without_an_evaluation():
     a_total(group, 7)
     for row in rows_of(group):
         assert (row.state, row.stale, row.since) == ("STOP", False, ago(1200))
-        assert row.state_detail == "stopped: no members · lag 7 messages · no member for 20 min"
+        assert row.state_detail == "no members · lag 7 messages · no member for 20 min"
 
 
 @pytest.mark.django_db
@@ -350,7 +350,7 @@ def test_while_the_worst_queue_has_caught_up_the_next_worst_is_shown():
     a_total(group, 7)
     [row] = group_list(GroupFilters(), now=NOW).rows
     assert (row.state, row.stale) == ("WARN", True)
-    assert row.state_detail.startswith("lagging: time lag rises · queue 1 of Orders on broker-a")
+    assert row.state_detail.startswith("time lag rises · queue 1 of Orders on broker-a")
 
 
 @pytest.mark.django_db
