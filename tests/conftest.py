@@ -15,4 +15,5 @@ pytest_plugins = [
     "tests.plugins.older_rocketmq",
     "tests.plugins.skips",
     "tests.plugins.spark",
+    "tests.plugins.static_files",
 ]
