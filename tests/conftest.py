@@ -4,6 +4,7 @@ pytest_plugins = [
     "pytester",
     "tests.plugins.api",
     "tests.plugins.default_rules",
+    "tests.plugins.garbage",
     "tests.plugins.marked",
     "tests.plugins.postgres",
     # After what it asks whether a test uses the database.
