@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.plugins.postgres",
     # After what it asks whether a test uses the database.
     "tests.plugins.made_once",
+    "tests.plugins.migrated_once",
     "tests.plugins.properties",
     "tests.plugins.redis_server",
     "tests.plugins.rocketmq",
