@@ -12,7 +12,10 @@ from consumers.pipeline.runs import recorded_run
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_queue, a_reading
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.either_database("test_job.py writes the same rows of a run over a folder"),
+]
 
 TABLES = ("windows_60", "windows_600", "knots")
 STILL = [(100, 1000)] * 40
