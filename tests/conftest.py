@@ -4,10 +4,12 @@ pytest_plugins = [
     "pytester",
     "tests.plugins.api",
     "tests.plugins.default_rules",
+    "tests.plugins.garbage",
     "tests.plugins.marked",
     "tests.plugins.postgres",
     # After what it asks whether a test uses the database.
     "tests.plugins.made_once",
+    "tests.plugins.migrated_once",
     "tests.plugins.properties",
     "tests.plugins.redis_server",
     "tests.plugins.rocketmq",
@@ -15,4 +17,5 @@ pytest_plugins = [
     "tests.plugins.older_rocketmq",
     "tests.plugins.skips",
     "tests.plugins.spark",
+    "tests.plugins.static_files",
 ]

@@ -17,6 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tests.jars_ahead import WANTED_BY, jars_on_their_way
+from tests.plugins.migrated_once import FOLDER
 from tests.plugins.postgres import postgres_url
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -166,6 +167,7 @@ def run_surrounded(tier: str, reports: Path, is_alone: bool, jars: "subprocess.P
     if jars is not None and tier in WANTED_BY:
         jars.wait()
     with surroundings(tier) as environ:
+        environ[FOLDER] = str(reports)
         return run_tier(tier, environ, reports / f"{tier}.xml", None if is_alone else reports / f"{tier}.txt")
 
 

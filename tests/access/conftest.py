@@ -123,8 +123,6 @@ def world(
     settings.CONSUMERSCOPE_LAKE, world = made
     # A list of sixty models beside each of a thousand pages, which tests/consumers/admin opens with it.
     monkeypatch.setattr(admin.site, "enable_nav_sidebar", False)
-    # Else every client lists all static files first, which takes longer than a page.
-    settings.WHITENOISE_AUTOREFRESH = True
     settings.REDIS_URL = f"unix://{tmp_path / 'nobody-listens.sock'}"
     with time_machine.travel(NOW, tick=False):
         yield world

@@ -51,8 +51,18 @@ def test_one_that_does_not_say_which_other_test_asks_is_refused(files: pytest.Py
 def test_those_of_a_folder_whose_tests_ask_the_same_as_others_do_not(files: pytest.Pytester) -> None:
     folder = files.mkdir("tests").joinpath("dashboard", "pages")
     folder.mkdir(parents=True)
-    (folder / "test_b.py").write_text(FILE.format(reason="'another'"))
-    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(deselected=3)
+    (folder / "test_b.py").write_text("raise RuntimeError('This file was read.')")
+    files.makepyfile(test_a=FILE.format(reason="'another'"))
+    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(passed=1, deselected=2)
+
+
+def test_one_of_them_that_has_the_mark_of_postgresql_does(files: pytest.Pytester) -> None:
+    files.makeini("[pytest]\nmarkers =\n    postgres: a server\n    django_db: a database\n")
+    folder = files.mkdir("tests").joinpath("dashboard", "pages")
+    folder.mkdir(parents=True)
+    marked = "@pytest.mark.postgres\ndef test_it(): pass\n\n@pytest.mark.django_db\ndef test_other(): pass\n"
+    (folder / "test_b.py").write_text(f"import pytest\n\n{marked}")
+    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(passed=1, deselected=1)
 
 
 def test_a_file_of_such_a_folder_that_is_about_the_database_does(files: pytest.Pytester) -> None:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import tiers
 from tests.tiers import (
     ROOT,
     SELECTIONS,
@@ -65,11 +66,11 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tiers", "order"),
+    ("named", "order"),
     [(["postgres", "fast", "live"], ["live", "fast", "postgres"]), (["spark"], ["spark"])],
 )
-def test_what_takes_longest_begins(tiers: list[str], order: list[str]) -> None:
-    assert in_order(tiers) == order
+def test_what_takes_longest_begins(named: list[str], order: list[str]) -> None:
+    assert in_order(named) == order
 
 
 def test_every_tier_has_its_place() -> None:
@@ -96,6 +97,15 @@ def test_processes_of_a_tier_keep_what_python_has_compiled(monkeypatch: pytest.M
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     with surroundings("fast") as environ:
         assert "PYTHONDONTWRITEBYTECODE" not in environ
+
+
+def test_tiers_of_a_run_share_a_migrated_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_tier(tier: str, environ: dict[str, str], *_: object) -> Outcome:
+        assert environ["CONSUMERSCOPE_TESTS_MIGRATED"] == str(tmp_path)
+        return Outcome(tier, 0, 1.0)
+
+    monkeypatch.setattr(tiers, "run_tier", run_tier)
+    assert [tiers.run_surrounded(tier, tmp_path, True, None).tier for tier in ("fast", "spark")] == ["fast", "spark"]
 
 
 def test_what_the_fast_tier_leaves_out_is_the_whole_of_the_tier_of_the_site() -> None:

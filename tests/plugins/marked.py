@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 # The marks that tiers select by.
-MARKS = ("spark", "live", "browser", "faults")
+MARKS = ("spark", "live", "browser", "faults", "postgres")
 
 
 @cache

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugins.marked import mentions
+
 # What asks pytest-django for a database, as a mark or as a fixture.
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server", "admin_user", "admin_client"}
 
@@ -64,6 +66,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-tests", action="store_true", help="only the tests that use the database")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file without a test to keep is not read: the largest folders are among those that are not repeated."""
+    if not config.getoption("--database-tests") or not collection_path.match("test_*.py"):
+        return None
+    is_read = is_repeated(collection_path, config.rootpath) or mentions(collection_path, "postgres")
+    return None if is_read else True
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--database-tests"):
@@ -90,7 +100,12 @@ def is_asked_elsewhere(item: pytest.Item, root: Path) -> bool:
         return False
     if mark is not None:
         return True
-    if item.path.name.startswith("test_rest_"):
-        return item.path.relative_to(root).as_posix() not in REPEATED
-    is_repeated = item.path.is_relative_to(root) and item.path.relative_to(root).as_posix() in REPEATED
-    return not is_repeated and any(item.path.is_relative_to(root / folder) for folder in FOLDERS)
+    return not is_repeated(item.path, root)
+
+
+def is_repeated(file: Path, root: Path) -> bool:
+    """Whether the tests of a file are, but for those that say something else themselves."""
+    name = file.relative_to(root).as_posix() if file.is_relative_to(root) else ""
+    if name in REPEATED:
+        return True
+    return not file.name.startswith("test_rest_") and not any(file.is_relative_to(root / folder) for folder in FOLDERS)

@@ -30,8 +30,6 @@ def _worlds() -> Iterator[Any]:
 def world(request: pytest.FixtureRequest, known_world: tuple[str, int], db: None, settings: Any) -> Iterator[str]:
     """The name of what is not known."""
     settings.CONSUMERSCOPE_LAKE, group = known_world
-    # Else every client lists all static files first, which takes longer than a page.
-    settings.WHITENOISE_AUTOREFRESH = True
     with time_machine.travel(NOW, tick=False):
         WORLDS[request.param](ConsumerGroup.objects.get(pk=group))
         yield request.param

@@ -29,7 +29,6 @@ UNMARKED = re.compile(
 @pytest.fixture
 def chinese(known_world: tuple[str, int], db: None, settings: Any) -> Iterator[Client]:
     settings.CONSUMERSCOPE_LAKE, _group = known_world
-    settings.WHITENOISE_AUTOREFRESH = True
     with time_machine.travel(NOW, tick=False):
         client = Client()
         client.force_login(User.objects.create(username="ada", is_staff=True, is_superuser=True))

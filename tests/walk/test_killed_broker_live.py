@@ -46,7 +46,6 @@ def commit(java_admin_pair):
 @pytest.fixture
 def poller(rocketmq_pair, tmp_path, settings):
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
-    settings.WHITENOISE_AUTOREFRESH = True
     cluster = Cluster.objects.create(name="walked", namesrv=rocketmq_pair.namesrv, created_at=timezone.now())
     poller = ClusterPoller(cluster, PollSettings(Cadence(0, 0), Budget(1000, 100), 5.0, Lake.at(str(tmp_path)), 0))
     yield poller

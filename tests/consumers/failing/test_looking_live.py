@@ -39,7 +39,6 @@ NAMES = {
 @pytest.fixture
 def poller(rocketmq: RocketMQ, tmp_path: Path, settings) -> Iterator[ClusterPoller]:
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
-    settings.WHITENOISE_AUTOREFRESH = True
     cluster = Cluster.objects.create(name="looked", namesrv=rocketmq.namesrv, created_at=timezone.now())
     always = PollSettings(
         Cadence(0, 0), Budget(1000, 100), 5.0, Lake.at(str(tmp_path)), 0, delays=DelayLimits(sample_seconds=0)

@@ -13,7 +13,7 @@ from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_judged_queue, a_queue, a_reading, a_snapshot
 
-pytestmark = [pytest.mark.spark, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 STILL = [(100, 1000)] * 40
 KEEPING_UP = [(1000 + 15 * n, 1000 + 15 * n) for n in range(40)]
@@ -37,8 +37,8 @@ def world(lake):
     return cluster
 
 
-def test_it_judges_queues_and_groups(spark, lake, world):
-    report = run(spark, lake, ["prod"], at(0), at(600), Durations())
+def test_it_judges_queues_and_groups(without_spark, lake, world):
+    report = run(without_spark, lake, ["prod"], at(0), at(600), Durations())
 
     assert (report.queues_judged, report.groups_judged, report.unknown_rows) == (3, 2, 0)
     assert {row.group.name: (row.state, row.rule) for row in GroupState.objects.all()} == {
@@ -47,8 +47,8 @@ def test_it_judges_queues_and_groups(spark, lake, world):
     }
 
 
-def test_it_writes_what_the_page_says_in_a_sentence(spark, lake, world):
-    run(spark, lake, ["prod"], at(0), at(600), Durations())
+def test_it_writes_what_the_page_says_in_a_sentence(without_spark, lake, world):
+    run(without_spark, lake, ["prod"], at(0), at(600), Durations())
 
     row = GroupState.objects.get(group__name="billing")
     assert row.detail == {
@@ -64,7 +64,7 @@ def test_it_writes_what_the_page_says_in_a_sentence(spark, lake, world):
     assert row.completeness == 1.0
 
 
-def test_the_same_range_twice_gives_the_same_rows_and_files(spark, lake, world):
+def test_the_same_range_twice_gives_the_same_rows_and_files(without_spark, lake, world):
     def everything():
         tables = ("windows_60", "windows_600", "knots")
         return (
@@ -77,33 +77,33 @@ def test_the_same_range_twice_gives_the_same_rows_and_files(spark, lake, world):
     def without_ids(found):
         return ([row[1:] for row in found[0]], *found[1:])
 
-    run(spark, lake, ["prod"], at(0), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(0), at(600), Durations())
     first = without_ids(everything())
-    run(spark, lake, ["prod"], at(0), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(0), at(600), Durations())
     assert without_ids(everything()) == first
     assert len(first[0]) == 2 * (10 + 1 + 1)
 
 
-def test_a_window_of_ten_minutes_makes_its_hour_and_day_due(spark, lake, world):
-    run(spark, lake, ["prod"], at(0), at(300), Durations())
+def test_a_window_of_ten_minutes_makes_its_hour_and_day_due(without_spark, lake, world):
+    run(without_spark, lake, ["prod"], at(0), at(300), Durations())
     assert not DueWindow.objects.exists()
-    run(spark, lake, ["prod"], at(300), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(300), at(600), Durations())
     due = DueWindow.objects.order_by("step_seconds").values_list("cluster__name", "step_seconds", "start")
     assert list(due) == [("prod", 3600, at(0)), ("prod", 86400, at(-7200))]
 
 
-def test_it_does_not_overwrite_a_later_judgement(spark, lake, world):
-    run(spark, lake, ["prod"], at(300), at(600), Durations())
-    run(spark, lake, ["prod"], at(0), at(300), Durations())
+def test_it_does_not_overwrite_a_later_judgement(without_spark, lake, world):
+    run(without_spark, lake, ["prod"], at(300), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(0), at(300), Durations())
     assert set(GroupState.objects.values_list("judged_at", flat=True)) == {at(600)}
     assert set(QueueState.objects.values_list("judged_at", flat=True)) == {at(600)}
 
 
-def test_a_silent_broker_makes_its_queues_unknown(spark, lake, world):
+def test_a_silent_broker_makes_its_queues_unknown(without_spark, lake, world):
     group = world.groups.get(name="shipping")
     a_snapshot(group, a_queue(world, "Orders", 7, broker="broker-b"), 1, 1)
 
-    run(spark, lake, ["prod"], at(300), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(300), at(600), Durations())
 
     row = GroupState.objects.get(group=group)
     assert (row.state, row.rule, row.completeness) == ("UNKNOWN", "not_read", 0.5)
@@ -111,7 +111,7 @@ def test_a_silent_broker_makes_its_queues_unknown(spark, lake, world):
     assert (window.lag_messages, window.unknown_reason) == (None, "broker_unread")
 
 
-def test_a_retired_topic_is_neither_judged_nor_summed(spark, lake, world):
+def test_a_retired_topic_is_neither_judged_nor_summed(without_spark, lake, world):
     group = world.groups.get(name="billing")
     group.unsubscribed = {"Old": at(-60).isoformat()}
     group.save()
@@ -119,27 +119,27 @@ def test_a_retired_topic_is_neither_judged_nor_summed(spark, lake, world):
     a_judged_queue(group, queue, "STALL", judged_at=at(0))
     put(lake, "readings", rows([(0, 5000)] * 40, topic="Old"), prefix="old-")
 
-    run(spark, lake, ["prod"], at(0), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(0), at(600), Durations())
 
     assert not QueueState.objects.filter(queue=queue).exists()
     assert GroupState.objects.get(group=group).worst_queue.topic.name == "Orders"
     assert GroupWindow.objects.get(group=group, step_seconds=60, start=at(540)).lag_messages == 900
 
 
-def test_a_broadcasting_group_whose_members_left_is_unknown(spark, lake, world):
+def test_a_broadcasting_group_whose_members_left_is_unknown(without_spark, lake, world):
     group = a_group(world, "notices", message_model="BROADCASTING")
     a_snapshot(group, a_queue(world), 1, 9, unknown_reason=UnknownReason.NOT_REPORTED, changed_at=at(-600))
 
-    run(spark, lake, ["prod"], at(300), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(300), at(600), Durations())
 
     row = GroupState.objects.get(group=group)
     assert (row.state, row.rule) == ("UNKNOWN", UnknownReason.NOT_REPORTED)
 
 
-def test_a_state_keeps_its_beginning_while_it_stays(spark, lake, world):
-    run(spark, lake, ["prod"], at(240), at(510), Durations())
+def test_a_state_keeps_its_beginning_while_it_stays(without_spark, lake, world):
+    run(without_spark, lake, ["prod"], at(240), at(510), Durations())
     began = GroupState.objects.get(group__name="billing").since
-    run(spark, lake, ["prod"], at(510), at(600), Durations())
+    run(without_spark, lake, ["prod"], at(510), at(600), Durations())
     row = GroupState.objects.get(group__name="billing")
     assert (row.since, row.judged_at) == (began, at(600))
     assert began < at(600) - timedelta(seconds=180)

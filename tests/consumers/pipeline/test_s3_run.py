@@ -12,7 +12,10 @@ from consumers.pipeline.runs import recorded_run
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_queue, a_reading
 
-pytestmark = [pytest.mark.spark, pytest.mark.django_db]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.either_database("test_job.py writes the same rows of a run over a folder"),
+]
 
 TABLES = ("windows_60", "windows_600", "knots")
 STILL = [(100, 1000)] * 40
@@ -40,8 +43,8 @@ def put_readings(lake):
     put(lake, "readings", rows(STILL) + rows(KEEPING_UP, group="shipping"))
 
 
-def run(spark, lake):
-    return recorded_run(spark, lake, ["prod"], at(0), at(600), Durations(), at(600))[0]
+def run(session, lake):
+    return recorded_run(session, lake, ["prod"], at(0), at(600), Durations(), at(600))[0]
 
 
 def everything(lake):
@@ -57,36 +60,36 @@ def everything(lake):
 
 
 @pytest.fixture
-def expected(spark, tmp_path, world):
+def expected(without_spark, tmp_path, world):
     """What a run over a folder gives."""
     folder = Lake.at(str(tmp_path / "lake"))
     put_readings(folder)
-    run(spark, folder)
+    run(without_spark, folder)
     found = everything(folder)
     for model in (GroupWindow, GroupState, PipelineRun):
         model.objects.all().delete()
     return found
 
 
-def test_a_run_gives_what_it_gives_in_a_folder(spark, lake, expected):
-    run(spark, lake)
+def test_a_run_gives_what_it_gives_in_a_folder(without_spark, lake, expected):
+    run(without_spark, lake)
     assert everything(lake) == expected
     assert len(expected[0]["windows_60"]) == 20
 
 
 @pytest.mark.parametrize("taken", [0, 5])
 def test_a_store_that_fails_fails_the_run_in_a_sentence_and_the_next_one_gives_everything(
-    spark, lake, s3, expected, taken
+    without_spark, lake, s3, expected, taken
 ):
     """Before the first file, and in the middle of the files that the run writes."""
     s3.fail(puts=taken)
     with pytest.raises(Exception, match="AWS Error NETWORK_CONNECTION"):
-        run(spark, lake)
+        run(without_spark, lake)
     assert PipelineRun.objects.get().error == runs.STORE_SILENT
     s3.serve()
     half = everything(lake)[0]
     assert len(half["knots"]) < len(expected[0]["knots"])
     assert all(row in expected[0][table] for table in TABLES for row in half[table])
-    run(spark, lake)
+    run(without_spark, lake)
     assert everything(lake) == expected
     assert files_put_aside(lake) == []

@@ -54,7 +54,6 @@ OF_STOPPED = {"cluster": "DefaultCluster", "broker": "broker-a", "topic": "Order
 @pytest.fixture
 def prometheus(live_server: LiveServer, api: Client, settings: Any, tmp_path: Path) -> Iterator[Prometheus]:
     settings.CONSUMERSCOPE_LAKE, settings.METRICS_QUEUE_SERIES = str(tmp_path / "lake"), 1
-    settings.WHITENOISE_AUTOREFRESH = True
     target = live_server.url.removeprefix("http://")
     with time_machine.travel(NOW, tick=False):
         a_watched_world(Lake.at(str(tmp_path / "lake")))

@@ -38,9 +38,3 @@ def _stopped_clock() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _empty_lake(settings: Any, tmp_path: Path) -> None:
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def _static_files_are_found_when_asked_for(settings: Any) -> None:
-    # Else every client lists all of them first, which takes longer than a page.
-    settings.WHITENOISE_AUTOREFRESH = True

@@ -98,8 +98,7 @@ def test_without_a_changed_group_no_file_is_opened(lake):
     assert find_rebalances(lake, ["prod"], at(0), at(60), Durations()) is None
 
 
-@pytest.mark.spark
-def test_a_run_writes_the_rebalances_that_it_finds(spark, lake):
+def test_a_run_writes_the_rebalances_that_it_finds(without_spark, lake):
     a_history(lake)
-    assert run(spark, lake, ["prod"], at(60), at(135), Durations()).rebalances == 1
+    assert run(without_spark, lake, ["prod"], at(60), at(135), Durations()).rebalances == 1
     assert Rebalance.objects.get().cause == "joined"

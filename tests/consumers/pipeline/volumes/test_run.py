@@ -10,7 +10,7 @@ from consumers.words.reasons import volume_words
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_queue, a_reading
 
-pytestmark = [pytest.mark.spark, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 READINGS = range(-4, 40)  # one in 15 s; the retry topic is there from 60 s on, the dead-letter topic from 300 s
 VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
@@ -61,8 +61,8 @@ MINUTES = {
 }
 
 
-def test_it_counts_what_was_retried_and_what_died(spark, lake, group):
-    run(spark, lake, ["prod"], at(0), at(600), Durations())
+def test_it_counts_what_was_retried_and_what_died(without_spark, lake, group):
+    run(without_spark, lake, ["prod"], at(0), at(600), Durations())
 
     minutes = found(group, 60)
     assert {seconds: minutes[at(seconds)] for seconds in MINUTES} == MINUTES
@@ -82,7 +82,7 @@ def test_it_counts_what_was_retried_and_what_died(spark, lake, group):
     }
 
 
-def test_a_range_in_pieces_that_overlap_gives_the_same_volumes(spark, lake, group):
-    run(spark, lake, ["prod"], at(240), at(390), Durations())
-    run(spark, lake, ["prod"], at(360), at(420), Durations())
+def test_a_range_in_pieces_that_overlap_gives_the_same_volumes(without_spark, lake, group):
+    run(without_spark, lake, ["prod"], at(240), at(390), Durations())
+    run(without_spark, lake, ["prod"], at(360), at(420), Durations())
     assert found(group, 60) == {at(seconds): volumes for seconds, volumes in MINUTES.items()}

@@ -27,8 +27,7 @@ def _at_a_moment(redis_is_down: None) -> Any:
 @pytest.fixture(autouse=True)
 def _limits(settings: Any) -> None:
     settings.LOGIN_WINDOW_SECONDS, settings.LOGIN_FAILURES, settings.LOGIN_ADDRESS_FAILURES = 300, 3, 6
-    # Else most of the time goes into passwords, and into lists of static files.
-    settings.WHITENOISE_AUTOREFRESH = True
+    # Else most of the time goes into passwords.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
