@@ -23,7 +23,7 @@ from . import (
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
 from .messages import attempts
-from .ownership import group_ownership, group_settings
+from .ownership import group_ownership, group_settings, topic
 from .rebalances import rebalance, rebalances
 from .repeats import repeats
 from .resets import reset, reset_plan
@@ -168,6 +168,11 @@ urlpatterns = [
     path("parts/findings/", findings.findings_part, name="findings_part"),
     path("parts/retries/", retries.retries_part, name="retries_part"),
     path("parts/clusters/", clusters.clusters_part, name="clusters_part"),
+    path("topics/<str:cluster>/<str:topic>/", topic.topic, name="topic"),
+    path("parts/topics/<str:cluster>/<str:topic>/", topic.topic_part, name="topic_part"),
+    path("figures/topics/<str:cluster>/<str:topic>/lag/", topic.topic_lag, name="topic_lag_figure"),
+    path("figures/topics/<str:cluster>/<str:topic>/time-lag/", topic.topic_time_lag, name="topic_time_lag_figure"),
+    path("figures/topics/<str:cluster>/<str:topic>/rates/", topic.topic_rates, name="topic_rates_figure"),
     path("search/", search.search_page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
     path("figures/top-lag/", overview.top_lag, name="top_lag_figure"),

@@ -160,3 +160,9 @@ def unknown(
     )
     said = "" if bare else format_html('<span class="why">{}</span>', why)
     return format_html('<span class="unknown"><b>{}</b>{}{}</span>', _("unknown"), good, said)
+
+
+@register.simple_tag(takes_context=True)
+def topic_link(context: template.Context, cluster: str, topic: str) -> SafeString:
+    """The topic's name, and its page with the range of this one."""
+    return format_html('<a href="{}">{}</a>', context["frame"].to("topic", cluster, topic), topic)

@@ -12,6 +12,7 @@ PROD_BILLING = {
     "cluster": "prod",
     "group": "billing",
     "at": "2026-03-14T02:50:00.000000Z",
+    "topic": "Orders",
     "look": "expired",
     "message": "7F0000010BEC18B4AAC2372E3FA00002",
     "broker": "broker-a",

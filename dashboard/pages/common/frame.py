@@ -261,9 +261,9 @@ class Frame:
         return self._of_cluster(None)
 
     def _of_cluster(self, name: str | None) -> str:
-        """A group is on one cluster: from its page the others are a list of groups away."""
+        """A group or topic is on one cluster: from its page the others are a list of groups away."""
         match = self.request.resolver_match
-        if match is None or "group" not in match.kwargs:
+        if match is None or "cluster" not in match.kwargs:
             return self.here(cluster=name)
         query = {"range": self.range.name} | ({"cluster": name} if name else {})
         return f"{reverse('groups')}?{urlencode(query)}"
