@@ -23,7 +23,7 @@ from . import (
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
 from .messages import attempts
-from .ownership import group_ownership, group_settings, topic
+from .ownership import client, group_ownership, group_settings, topic
 from .rebalances import rebalance, rebalances
 from .repeats import repeats
 from .resets import reset, reset_plan
@@ -173,6 +173,10 @@ urlpatterns = [
     path("figures/topics/<str:cluster>/<str:topic>/lag/", topic.topic_lag, name="topic_lag_figure"),
     path("figures/topics/<str:cluster>/<str:topic>/time-lag/", topic.topic_time_lag, name="topic_time_lag_figure"),
     path("figures/topics/<str:cluster>/<str:topic>/rates/", topic.topic_rates, name="topic_rates_figure"),
+    path("clients/<str:cluster>/<path:client>/", client.client, name="client"),
+    path("threads/<str:cluster>/<path:client>/", client.thread_dump, name="thread_dump"),
+    path("parts/clients/<str:cluster>/<path:client>/", client.client_part, name="client_part"),
+    path("parts/threads/<str:cluster>/<path:client>/", client.thread_dump_part, name="thread_dump_part"),
     path("search/", search.search_page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
     path("figures/top-lag/", overview.top_lag, name="top_lag_figure"),

@@ -302,4 +302,17 @@ HELP: dict[str, str | Promise] = {
     "readable_queues": _("Queues that consumers may read."),
     "writable_queues": _("Queues that producers may write to."),
     "first_seen": _("When a scrape first saw it."),
+    "client_present": _("Whether a broker lists a connection of the client, and when it was last listed."),
+    "client_groups": _("Groups that the client is in, or left within 7 days."),
+    "consume_rt": _(
+        "Milliseconds that the listener took for a batch, as the client reports it: the average of its last minute."
+    ),
+    "consume_ok_tps": _("Messages per second that the listener finished, as the client reports it."),
+    "consume_failed_tps": _("Messages per second that the listener failed, as the client reports it."),
+    "consume_failed_messages": _("Messages that the listener failed within an hour, as the client reports it."),
+    "cached_messages": _("Messages that the client has pulled and not finished."),
+    "cached_mib": _("The size of these messages, in whole MiB, as the client reports it."),
+    "last_pull_at": _("When the client last pulled from the queue, by its own clock."),
+    "last_consume_at": _("When the client last consumed a message of the queue, by its own clock."),
+    "last_lock_at": _("When the client last locked the queue, by its own clock. Orderly members lock their queues."),
 }

@@ -68,4 +68,4 @@ def _line(frame: Frame, hit: Hit) -> HitLine:
         groups = [(group, frame.to("group", hit.cluster, group, topic=hit.name)) for group in hit.groups]
         return HitLine(hit, frame.to("topic", hit.cluster, hit.name), groups)
     groups = [(group, frame.to("group_ownership", hit.cluster, group)) for group in hit.groups]
-    return HitLine(hit, groups[0][1], groups)
+    return HitLine(hit, frame.to("client", hit.cluster, hit.name), groups)

@@ -23,7 +23,7 @@ def site() -> None:
     ("text", "address"),
     [
         ("billing", "/groups/prod/billing/"),
-        ("3312", "/groups/prod/mail/ownership/"),
+        ("3312", "/clients/prod/10.0.0.7@3312/"),
         ("broker-a", "/clusters/?cluster=prod"),
         ("Bills", "/topics/prod/Bills/"),
     ],
