@@ -2,6 +2,7 @@
 
 from django.utils import timezone
 from django.utils.translation import gettext
+from rest_framework import status
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,7 +11,7 @@ from rest_framework.views import APIView
 from consumers.rest.access import charge
 from consumers.rest.answers import NotNow, object_response
 from consumers.rest.requests import Parameters
-from consumers.rest.schema.described import described
+from consumers.rest.schema.described import acted, described
 
 from .dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer, wait_for_dump
 from .queries import client_detail
@@ -37,13 +38,12 @@ class ClientView(APIView):
 
 
 class ClientThreadsView(APIView):
-    @described("client_threads", ThreadDumpRow)
+    @acted("dump_client_threads", None, ThreadDumpRow, status.HTTP_200_OK)
     def post(self, request: Request, cluster: str, client: str) -> Response:
         """The stacks of all threads of a client, as it reports them now: it takes up to 22 s.
 
         It wants the permission `dump_threads`, and each request is audited. One at a time is taken of each client.
         """
-        Parameters.of(request)
         user_id = request.user.pk
         if user_id is None or not request.user.has_perm(MAY_DUMP):
             why = gettext("To take thread dumps, you need the permission %(permission)s.")

@@ -60,7 +60,7 @@ class TopicGroup:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-@answer("A topic: its brokers, and the groups that consume it. A null has its reason in `unknown`.", name="Topic")
+@answer("A topic: its brokers, and the groups that consume it. A null has its reason in `unknown`.", name="TopicDetail")
 @dataclass(frozen=True, kw_only=True)
 class TopicDetail:
     """`produce_rate` is of the newest complete window of a group that has an offset in each queue."""

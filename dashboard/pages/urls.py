@@ -119,6 +119,11 @@ urlpatterns = [
         group_dlq.dlq_message,
         name="dlq_message",
     ),
+    path(
+        "groups/<str:cluster>/<str:group>/queues/<str:topic>/<str:broker>/<int:queue_id>/<int:offset>/",
+        group_dlq.dlq_message,
+        name="queue_message",
+    ),
     path("groups/<str:cluster>/<str:group>/dlq/export/", group_dlq.dlq_export, name="dlq_export"),
     path("groups/<str:cluster>/<str:group>/resends/", resend.resends, name="resends"),
     path("groups/<str:cluster>/<str:group>/resends/plan/", resend.resend_plan, name="resend_plan"),
@@ -161,6 +166,11 @@ urlpatterns = [
         "parts/groups/<str:cluster>/<str:group>/dlq/<str:broker>/<int:queue_id>/<int:offset>/<str:look>/",
         group_dlq.dlq_message_part,
         name="dlq_message_part",
+    ),
+    path(
+        "parts/groups/<str:cluster>/<str:group>/queues/<str:topic>/<str:broker>/<int:queue_id>/<int:offset>/<str:look>/",
+        group_dlq.dlq_message_part,
+        name="queue_message_part",
     ),
     path("parts/rebalances/", rebalances.rebalances_part, name="rebalances_part"),
     path("parts/rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance_part, name="rebalance_part"),

@@ -337,7 +337,7 @@ def context(frame: Frame, **more: Any) -> dict[str, Any]:
 # The tabs of a group's page. Each has an address of its own; cluster and range go along.
 # Pages that a tab leads to.
 LIES_UNDER: dict[str, str] = (
-    {"message_attempts": "group_repeats"}
+    {"message_attempts": "group_repeats", "queue_message": "group_retries"}
     | dict.fromkeys(("group_dlq", "group_dlq_part", "dlq_message", "resends", "resend", "resend_plan"), "group_retries")
     | dict.fromkeys(
         (
