@@ -20,6 +20,7 @@ from .alerts.rest.settings import (
     SilenceListView,
     SilenceView,
 )
+from .clients.rest import ClientThreadsView, ClientView
 from .clusters.rest import ClusterListView
 from .dead_letters.rest import (
     CancelResendView,
@@ -56,6 +57,7 @@ from .rest.schema import (
     hooks,
 )
 from .retries.rest import RetriesView
+from .topics.rest import TopicView
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"
 INCIDENT = "v1/alerts/<uuid:incident>/"
@@ -98,6 +100,9 @@ urlpatterns = [
     path(f"{RESET}resume/", ResumeResetView.as_view(), name="api-reset-resume"),
     path(f"{RESET}restore/", RestoreResetView.as_view(), name="api-reset-restore"),
     path(f"{RESET}cancel/", CancelResetView.as_view(), name="api-reset-cancel"),
+    path("v1/topics/<str:cluster>/<str:topic>/", TopicView.as_view(), name="api-topic"),
+    path("v1/clients/<str:cluster>/<path:client>/threads/", ClientThreadsView.as_view(), name="api-client-threads"),
+    path("v1/clients/<str:cluster>/<path:client>/", ClientView.as_view(), name="api-client"),
     path("v1/findings/", FindingListView.as_view(), name="api-findings"),
     path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
     path("v1/repeats/", RepeatListView.as_view(), name="api-repeats"),

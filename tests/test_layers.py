@@ -22,6 +22,8 @@ ROOMS = (
     "alerts",
     "overview",
     "search",
+    "topics",
+    "clients",
     "groups",
     "findings",
     "retries",

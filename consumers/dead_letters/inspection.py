@@ -31,16 +31,22 @@ TIMES = ("born_at", "stored_at")
 
 @dataclass(frozen=True)
 class MessagePlace:
-    """A dead-letter message of a group: topics other than the group's own dead-letter messages have no place here."""
+    """A message of a group: of its dead-letter topic, or of a `topic` that it consumes."""
 
     cluster: str
     group: str
     broker: str
     queue_id: int
     offset: int
+    topic: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.cluster}/{self.group}: {self.broker}/{self.queue_id} at {self.offset}"
+        topic = f"{self.topic}/" if self.topic else ""
+        return f"{self.cluster}/{self.group}: {topic}{self.broker}/{self.queue_id} at {self.offset}"
+
+    @property
+    def stored_in(self) -> str:
+        return self.topic or dlq_topic(self.group)
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,8 @@ def fetch_message(place: MessagePlace, now: datetime, *, with_content: bool) -> 
     known = group.first()
     if known is None:
         raise InspectionFailed(str(group_missing(place.cluster, place.group).detail))
+    if place.topic and not known.snapshots.filter(queue__topic__name=place.topic).exists():
+        raise InspectionFailed(gettext("The group has no offset in %(topic)s.") % {"topic": place.topic})
     try:
         wire = connected(known.cluster)
         broker = masters(known.cluster, wire).get(place.broker)
@@ -168,11 +176,11 @@ def fetch_message(place: MessagePlace, now: datetime, *, with_content: bool) -> 
 
 
 def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
-    return stored_words(str(error) if isinstance(error, NoAccess) else reason_of(error, dlq_topic(place.group)))
+    return stored_words(str(error) if isinstance(error, NoAccess) else reason_of(error, place.stored_in))
 
 
 async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
-    topic, seconds = dlq_topic(place.group), settings.POLL_CALL_DEADLINE_SECONDS
+    topic, seconds = place.stored_in, settings.POLL_CALL_DEADLINE_SECONDS
     # Older brokers store an event for each pull that is out of range: see QueueCalls.pull.
     least = await broker.min_offset(topic, place.queue_id, deadline_seconds=seconds)
     end = await broker.max_offset(topic, place.queue_id, deadline_seconds=seconds)

@@ -50,6 +50,7 @@ class Client(models.Model):
     )
 
     class Meta:
+        permissions = [("dump_threads", "Can take thread dumps of clients")]
         indexes = [models.Index(fields=["group", "gone_by"]), models.Index(fields=["group", "seen_since"])]
         constraints = [
             models.UniqueConstraint(
@@ -78,6 +79,7 @@ class Assignment(models.Model):
     cached_min = models.BigIntegerField(null=True)
     cached_max = models.BigIntegerField(null=True)
     cached_count = models.BigIntegerField(null=True)
+    cached_mib = models.BigIntegerField(null=True)
     head_since = models.DateTimeField(null=True, help_text="Since when the oldest message that it holds is this one")
     locked = models.BooleanField(null=True)
     dropped = models.BooleanField(null=True)

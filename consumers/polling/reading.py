@@ -146,6 +146,7 @@ class OwnedQueue:
     last_pull_at: datetime | None
     last_consume_at: datetime | None
     last_lock_at: datetime | None
+    cached_mib: int | None = None
 
 
 @dataclass(frozen=True)

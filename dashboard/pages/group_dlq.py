@@ -159,6 +159,9 @@ def _exports(filters: DeadLetterFilters, may_see: bool) -> list[tuple[str, str]]
 #
 # The page asks for the look, and a part of it asks for the answer until there is one. The body and the producer's own
 # properties are for those who may see them; the answer to anyone else does not hold them.
+BODY_ASKED = "Asked to see the body of the dead letter."
+
+
 @dataclass(frozen=True)
 class InspectionView:
     """Awaited while it has neither a look nor a sentence. `token` is null where nothing could be asked."""
@@ -183,9 +186,10 @@ class InspectionView:
 
 @page
 def dlq_message(
-    request: HttpRequest, cluster: str, group: str, broker: str, queue_id: int, offset: int
+    request: HttpRequest, cluster: str, group: str, broker: str, queue_id: int, offset: int, topic: str | None = None
 ) -> HttpResponse:
-    place, now = MessagePlace(cluster, group, broker, queue_id, offset), timezone.now()
+    """With a `topic` that the group consumes, a message of one of its queues: as the one that blocks it."""
+    place, now = MessagePlace(cluster, group, broker, queue_id, offset, topic), timezone.now()
     token = request.GET.get("look")
     frame, letter = frame_of(request, now), _letter_or_404(place)
     view = _answer(request, place, token, now) if token else _ask(request, place, now)
@@ -195,9 +199,16 @@ def dlq_message(
 
 @part
 def dlq_message_part(
-    request: HttpRequest, cluster: str, group: str, broker: str, queue_id: int, offset: int, look: str
+    request: HttpRequest,
+    cluster: str,
+    group: str,
+    broker: str,
+    queue_id: int,
+    offset: int,
+    look: str,
+    topic: str | None = None,
 ) -> HttpResponse:
-    place, now = MessagePlace(cluster, group, broker, queue_id, offset), timezone.now()
+    place, now = MessagePlace(cluster, group, broker, queue_id, offset, topic), timezone.now()
     view = _answer(request, place, look, now)
     shown = _shown(frame_of(request, now), place, _letter_or_404(place), view)
     return render(request, "dead_letters/dlq_message_part.html", shown)
@@ -206,7 +217,7 @@ def dlq_message_part(
 def _letter_or_404(place: MessagePlace) -> DeadLetterRow | None:
     """None: the list does not have it, or not yet."""
     group = group_or_404(place.cluster, place.group)
-    return letter_at(group, place.broker, place.queue_id, place.offset)
+    return None if place.topic else letter_at(group, place.broker, place.queue_id, place.offset)
 
 
 def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> InspectionView:
@@ -216,7 +227,7 @@ def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> Inspection
     except RedisDown as error:
         return InspectionView(None, sentence=str(error))
     if key.with_content:
-        note_seen(request.user, str(place), "Asked to see the body of the dead letter.", now)
+        note_seen(request.user, str(place), "Asked to see the body of a message." if place.topic else BODY_ASKED, now)
     return InspectionView(key.token)
 
 

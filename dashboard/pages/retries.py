@@ -83,11 +83,11 @@ def condition_lines(conditions: Sequence[Condition], ladder: Ladder) -> dict[str
 def blocked_lines(
     frame: Frame, blocked: Sequence[BlockedQueue], *, with_group: bool
 ) -> list[tuple[BlockedQueue, str, str]]:
-    """Each with the page of its member's work, and with that of its group where the page is of several."""
+    """Each with the page of its member, and with that of its group where the page is of several."""
     return [
         (
             queue,
-            frame.to("group_ownership", queue.cluster, queue.group),
+            frame.to("client", queue.cluster, queue.client_id),
             frame.to("group_retries", queue.cluster, queue.group) if with_group else "",
         )
         for queue in blocked

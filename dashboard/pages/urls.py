@@ -23,7 +23,7 @@ from . import (
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
 from .messages import attempts
-from .ownership import group_ownership, group_settings
+from .ownership import client, group_ownership, group_settings, topic
 from .rebalances import rebalance, rebalances
 from .repeats import repeats
 from .resets import reset, reset_plan
@@ -119,6 +119,11 @@ urlpatterns = [
         group_dlq.dlq_message,
         name="dlq_message",
     ),
+    path(
+        "groups/<str:cluster>/<str:group>/queues/<str:topic>/<str:broker>/<int:queue_id>/<int:offset>/",
+        group_dlq.dlq_message,
+        name="queue_message",
+    ),
     path("groups/<str:cluster>/<str:group>/dlq/export/", group_dlq.dlq_export, name="dlq_export"),
     path("groups/<str:cluster>/<str:group>/resends/", resend.resends, name="resends"),
     path("groups/<str:cluster>/<str:group>/resends/plan/", resend.resend_plan, name="resend_plan"),
@@ -162,12 +167,26 @@ urlpatterns = [
         group_dlq.dlq_message_part,
         name="dlq_message_part",
     ),
+    path(
+        "parts/groups/<str:cluster>/<str:group>/queues/<str:topic>/<str:broker>/<int:queue_id>/<int:offset>/<str:look>/",
+        group_dlq.dlq_message_part,
+        name="queue_message_part",
+    ),
     path("parts/rebalances/", rebalances.rebalances_part, name="rebalances_part"),
     path("parts/rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance_part, name="rebalance_part"),
     path("parts/repeats/", repeats.repeats_part, name="repeats_part"),
     path("parts/findings/", findings.findings_part, name="findings_part"),
     path("parts/retries/", retries.retries_part, name="retries_part"),
     path("parts/clusters/", clusters.clusters_part, name="clusters_part"),
+    path("topics/<str:cluster>/<str:topic>/", topic.topic, name="topic"),
+    path("parts/topics/<str:cluster>/<str:topic>/", topic.topic_part, name="topic_part"),
+    path("figures/topics/<str:cluster>/<str:topic>/lag/", topic.topic_lag, name="topic_lag_figure"),
+    path("figures/topics/<str:cluster>/<str:topic>/time-lag/", topic.topic_time_lag, name="topic_time_lag_figure"),
+    path("figures/topics/<str:cluster>/<str:topic>/rates/", topic.topic_rates, name="topic_rates_figure"),
+    path("clients/<str:cluster>/<path:client>/", client.client, name="client"),
+    path("threads/<str:cluster>/<path:client>/", client.thread_dump, name="thread_dump"),
+    path("parts/clients/<str:cluster>/<path:client>/", client.client_part, name="client_part"),
+    path("parts/threads/<str:cluster>/<path:client>/", client.thread_dump_part, name="thread_dump_part"),
     path("search/", search.search_page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
     path("figures/top-lag/", overview.top_lag, name="top_lag_figure"),

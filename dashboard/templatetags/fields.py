@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -160,3 +160,18 @@ def unknown(
     )
     said = "" if bare else format_html('<span class="why">{}</span>', why)
     return format_html('<span class="unknown"><b>{}</b>{}{}</span>', _("unknown"), good, said)
+
+
+@register.simple_tag(takes_context=True)
+def topic_link(context: template.Context, cluster: str, topic: str) -> SafeString:
+    """The topic's name, and its page with the range of this one."""
+    return format_html('<a href="{}">{}</a>', context["frame"].to("topic", cluster, topic), topic)
+
+
+@register.simple_tag(takes_context=True)
+def client_link(context: template.Context, cluster: str, client_id: str) -> SafeString:
+    """The client ID, or several with commas, each with its page in the range of this one."""
+    names = client_id.split(", ")
+    return format_html_join(
+        ", ", '<a href="{}">{}</a>', ((context["frame"].to("client", cluster, name), name) for name in names)
+    )

@@ -12,6 +12,8 @@ PROD_BILLING = {
     "cluster": "prod",
     "group": "billing",
     "at": "2026-03-14T02:50:00.000000Z",
+    "topic": "Orders",
+    "client": "10.0.0.7@3312",
     "look": "expired",
     "message": "7F0000010BEC18B4AAC2372E3FA00002",
     "broker": "broker-a",
@@ -31,7 +33,7 @@ PROD_BILLING = {
 # Whoever asks for these changes something.
 ACTS = frozenset(
     {"api-resend-start", "api-resend-cancel", "api-alert-acknowledge", "api-alert-previews", "api-channel-test"}
-    | {"api-alert-preview-cancel", "api-acknowledge-loss"}
+    | {"api-alert-preview-cancel", "api-acknowledge-loss", "api-client-threads"}
 ) | {f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")}
 # These are no documents of ours, or such that a worker asks brokers for.
 NO_DOCUMENTS = frozenset({"schema", "docs", "api-message-attempts"}) | {

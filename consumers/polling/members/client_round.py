@@ -179,6 +179,7 @@ def _owned(queue: ProcessQueue) -> OwnedQueue:
         last_pull_at=time_of(queue.last_pull_ms),
         last_consume_at=time_of(queue.last_consume_ms),
         last_lock_at=time_of(queue.last_lock_ms),
+        cached_mib=queue.cached_mib,
     )
 
 

@@ -121,6 +121,7 @@ MEMORY = (
     "last_pull_at",
     "last_consume_at",
     "last_lock_at",
+    "cached_mib",
 )
 
 HEAD = MEMORY.index("cached_min")

@@ -62,6 +62,7 @@ class ProcessQueue:
     last_pull_ms: int | None
     last_consume_ms: int | None
     last_lock_ms: int | None
+    cached_mib: int | None = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ def _process_queue(queue: Fields, value: Fields) -> ProcessQueue:
         last_pull_ms=value.optional_moment("lastPullTimestamp"),
         last_consume_ms=value.optional_moment("lastConsumeTimestamp"),
         last_lock_ms=value.optional_moment("lastLockTimestamp"),
+        cached_mib=value.optional_integer("cachedMsgSizeInMiB"),
     )
 
 

@@ -116,7 +116,7 @@ def _of_group(
     drawn = time_lines(
         [point.at for point in points],
         timedelta(seconds=history.step_seconds),
-        [(_field_line(points, field, name), colour) for field, (name, colour) in names.items()],
+        [(field_line(points, field, name), colour) for field, (name, colour) in names.items()],
         scale,
         marks_of(cluster, group, shown),
         until=shown.until,
@@ -124,7 +124,7 @@ def _of_group(
     return JsonResponse(beginning(drawn, shown.collected_since, now))
 
 
-def _field_line(points: Sequence[Point], field: str, name: str) -> Line:
+def field_line(points: Sequence[Point], field: str, name: str) -> Line:
     return Line(
         name,
         [getattr(point, field) if point.complete else None for point in points],
@@ -145,6 +145,7 @@ def history_of(
     by: Literal["group", "topic", "queue"],
     step_seconds: int | None = None,
     most_behind: int | None = None,
+    named: Mapping[str, object] | None = None,
 ) -> History:
     try:
         history = group_history(
@@ -156,6 +157,7 @@ def history_of(
             by=by,
             step_seconds=step_seconds,
             most_behind=most_behind,
+            named=named,
         )
     except RangeError as error:
         raise WrongQuery(str(error)) from None

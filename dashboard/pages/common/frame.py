@@ -261,9 +261,9 @@ class Frame:
         return self._of_cluster(None)
 
     def _of_cluster(self, name: str | None) -> str:
-        """A group is on one cluster: from its page the others are a list of groups away."""
+        """A group or topic is on one cluster: from its page the others are a list of groups away."""
         match = self.request.resolver_match
-        if match is None or "group" not in match.kwargs:
+        if match is None or "cluster" not in match.kwargs:
             return self.here(cluster=name)
         query = {"range": self.range.name} | ({"cluster": name} if name else {})
         return f"{reverse('groups')}?{urlencode(query)}"
@@ -337,7 +337,7 @@ def context(frame: Frame, **more: Any) -> dict[str, Any]:
 # The tabs of a group's page. Each has an address of its own; cluster and range go along.
 # Pages that a tab leads to.
 LIES_UNDER: dict[str, str] = (
-    {"message_attempts": "group_repeats"}
+    {"message_attempts": "group_repeats", "queue_message": "group_retries"}
     | dict.fromkeys(("group_dlq", "group_dlq_part", "dlq_message", "resends", "resend", "resend_plan"), "group_retries")
     | dict.fromkeys(
         (

@@ -1,5 +1,6 @@
 """Search over groups, topics, members and brokers: a page of hits, the page of a single one, and names as one types."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -22,19 +23,20 @@ LABELS = {
 
 @dataclass(frozen=True)
 class HitLine:
-    """`links`: the pages of its groups, or its own."""
+    """`href`: its own page. `links`: those of its groups."""
 
     hit: Hit
-    links: list[tuple[str, str]]
+    href: str
+    links: Sequence[tuple[str, str]] = ()
 
 
 @page
 def search_page(request: HttpRequest) -> HttpResponse:
-    """A single hit that leads to a single page is opened."""
+    """A single hit is opened."""
     frame = frame_of(request, timezone.now())
     found = search(frame.search, frame.cluster)
-    if found.only is not None and len(line := _line(frame, found.only).links) == 1:
-        return HttpResponseRedirect(line[0][1])
+    if found.only is not None:
+        return HttpResponseRedirect(_line(frame, found.only).href)
     shown = context(
         frame,
         text=frame.search.strip(),
@@ -59,9 +61,11 @@ def suggestions(request: HttpRequest) -> HttpResponse:
 
 def _line(frame: Frame, hit: Hit) -> HitLine:
     if hit.kind is HitKind.GROUP:
-        return HitLine(hit, [(hit.name, frame.group(hit.cluster, hit.name))])
+        return HitLine(hit, frame.group(hit.cluster, hit.name))
     if hit.kind is HitKind.BROKER:
-        return HitLine(hit, [(hit.name, frame.to("clusters", cluster=hit.cluster))])
+        return HitLine(hit, frame.to("clusters", cluster=hit.cluster))
     if hit.kind is HitKind.TOPIC:
-        return HitLine(hit, [(group, frame.to("group", hit.cluster, group, topic=hit.name)) for group in hit.groups])
-    return HitLine(hit, [(group, frame.to("group_ownership", hit.cluster, group)) for group in hit.groups])
+        groups = [(group, frame.to("group", hit.cluster, group, topic=hit.name)) for group in hit.groups]
+        return HitLine(hit, frame.to("topic", hit.cluster, hit.name), groups)
+    groups = [(group, frame.to("group_ownership", hit.cluster, group)) for group in hit.groups]
+    return HitLine(hit, frame.to("client", hit.cluster, hit.name), groups)

@@ -23,8 +23,9 @@ def site() -> None:
     ("text", "address"),
     [
         ("billing", "/groups/prod/billing/"),
-        ("3312", "/groups/prod/mail/ownership/"),
+        ("3312", "/clients/prod/10.0.0.7@3312/"),
         ("broker-a", "/clusters/?cluster=prod"),
+        ("Bills", "/topics/prod/Bills/"),
     ],
 )
 def test_a_single_hit_is_opened(admin_client: Client, text: str, address: str) -> None:
@@ -40,6 +41,7 @@ def test_the_range_goes_along(admin_client: Client) -> None:
 def test_several_hits_are_listed_by_kind_and_a_topic_leads_to_its_groups(admin_client: Client) -> None:
     page = admin_client.get("/search/", {"search": "bill"}).text
     assert 'id="found-group"' in page
+    assert '<a href="/topics/prod/Bills/">Bills</a>' in page
     assert '<a href="/groups/prod/mail/?topic=Bills">mail</a>' in page
     assert 'id="found-client"' not in page
 

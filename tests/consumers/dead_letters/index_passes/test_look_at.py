@@ -7,11 +7,11 @@ import pytest
 
 from consumers.dead_letters.inspection import Inspection, InspectionFailed, MessagePlace, fetch_message
 from consumers.jobs.wires import close_wires
-from consumers.models import Broker
+from consumers.models import Broker, ConsumerGroup
 from consumers.rocketmq.messages.bodies import BodyKind
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
-from tests.world import NOW, a_broker, a_cluster, a_group
+from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot
 
 pytestmark = pytest.mark.django_db
 PLACE = MessagePlace("prod", "billing", "broker-a", 0, 7)
@@ -113,4 +113,19 @@ def test_a_broker_that_does_not_answer_is_named(broker: DeadLetterBroker) -> Non
 def test_a_place_that_is_not_known_is_said(broker: DeadLetterBroker, place: MessagePlace, why: str) -> None:
     with pytest.raises(InspectionFailed, match=why):
         fetch_message(place, NOW, with_content=True)
+    assert broker.asked == []
+
+
+def test_a_message_of_a_topic_that_the_group_consumes_is_fetched_by_its_place(broker: DeadLetterBroker) -> None:
+    broker.letters["Orders"] = {900: stored_letter(900, b'{"order": 7}', topic="Orders")}
+    group = ConsumerGroup.objects.get()
+    a_snapshot(group, a_queue(group.cluster), 900, 1000)
+    look = fetch_message(MessagePlace("prod", "billing", "broker-a", 0, 900, "Orders"), NOW, with_content=True)
+    assert look.body is not None
+    assert look.body.text == '{"order": 7}'
+
+
+def test_a_message_of_a_topic_that_the_group_does_not_consume_is_refused(broker: DeadLetterBroker) -> None:
+    with pytest.raises(InspectionFailed, match="The group has no offset in %DLQ%other"):
+        fetch_message(MessagePlace("prod", "billing", "broker-a", 0, 7, "%DLQ%other"), NOW, with_content=True)
     assert broker.asked == []

@@ -1,0 +1,177 @@
+"""Thread dumps of clients: a page or REST requests one, the general worker asks a broker for it (307) and answers
+through Redis.
+
+It costs the client a walk over all its threads, so one at a time is taken of each, and each request is audited.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery import shared_task
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from consumers.jobs import asking, audit
+from consumers.jobs.asking import PATIENCE, publish, redis_client
+from consumers.jobs.wires import Ports, connected
+from consumers.models import Client
+from consumers.polling.locks import Locked, lock
+from consumers.polling.registration import NoAccess
+from consumers.rocketmq.admin import RUNNING_INFO_DEADLINE_SECONDS
+from consumers.rocketmq.wire.codes import RocketMQError
+
+from .stacks import ThreadStack, cut_text, threads_of
+
+MAY_DUMP = "consumers.dump_threads"
+# Two dumps are compared while both are there.
+RETAINED_SECONDS = 600
+# The broker waits 10 s for the client.
+DUMP_PATIENCE = PATIENCE + timedelta(seconds=RUNNING_INFO_DEADLINE_SECONDS)
+
+
+@dataclass(frozen=True)
+class DumpedClient:
+    cluster: str
+    client_id: str
+
+    def __str__(self) -> str:
+        return f"{self.cluster}: {self.client_id}"
+
+
+@dataclass(frozen=True)
+class ThreadDump:
+    """`at`: when the client had answered. `is_cut`: the text was longer than is taken."""
+
+    at: datetime
+    broker: str
+    threads: tuple[ThreadStack, ...]
+    is_cut: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"at": self.at.isoformat()}
+
+    @classmethod
+    def of_json(cls, said: dict[str, Any]) -> "ThreadDump":
+        threads = (ThreadStack(**(one | {"frames": tuple(one["frames"])})) for one in said["threads"])
+        return cls(datetime.fromisoformat(said["at"]), said["broker"], tuple(threads), said["is_cut"])
+
+
+@dataclass(frozen=True)
+class DumpAnswer:
+    """Without a dump and a reason the answer is still awaited."""
+
+    asked_at: datetime
+    dump: ThreadDump | None
+    reason: str | None
+
+
+class DumpFailed(Exception):
+    """str() is one sentence for whoever asked."""
+
+
+def dump_key(user_id: int, token: str) -> str:
+    """With who asked, so that nobody reads another user's answer."""
+    return f"consumerscope:threads:{user_id}:{token}"
+
+
+def ask_dump(user: Any, wanted: DumpedClient, now: datetime) -> str:
+    """Its token. Audits the request. Raises RedisDown. Whoever calls it has seen that the user has MAY_DUMP."""
+    token = secrets.token_urlsafe(18)
+    key = dump_key(user.pk, token)
+    asking.put_question(key, {"wanted": asdict(wanted)}, now, RETAINED_SECONDS)
+    publish(dump_threads, expires_seconds=PATIENCE.total_seconds(), key=key, wanted=asdict(wanted))
+    audit.note_seen(Client, str(wanted), user, "Requested a thread dump.", now)
+    return token
+
+
+def dump_answer(user_id: int, token: str, wanted: DumpedClient) -> DumpAnswer | None:
+    """None where this user has no such request for this client, or it has expired. Raises RedisDown."""
+    said = asking.what_is_said(dump_key(user_id, token)) or {}
+    if said.get("wanted") != asdict(wanted):
+        return None
+    dump = said.get("dump")
+    return DumpAnswer(
+        datetime.fromisoformat(said["asked_at"]), None if dump is None else ThreadDump.of_json(dump), said.get("reason")
+    )
+
+
+@shared_task(name="consumers.dump_threads")
+def dump_threads(key: str, wanted: dict[str, str]) -> None:
+    dump, reason = None, gettext("The worker failed. See its log for the cause.")
+    try:
+        if not _may_dump(int(key.split(":")[2])):
+            why = gettext("Thread dumps need the permission %(permission)s, which the requesting user no longer has.")
+            raise DumpFailed(why % {"permission": MAY_DUMP})
+        dump = take_dump(DumpedClient(**wanted))
+    except DumpFailed as error:
+        reason = str(error)
+    finally:
+        answer = {"dump": None if dump is None else dump.as_json(), "reason": None if dump else reason}
+        asking.put_answer(key, answer, RETAINED_SECONDS)
+        with redis_client() as client:
+            client.rpush(_bell(key), "answered")
+            client.expire(_bell(key), RETAINED_SECONDS)
+
+
+def wait_for_dump(user_id: int, token: str) -> None:
+    """Until the worker has answered, or DUMP_PATIENCE is over. Raises RedisDown."""
+    seconds = round(DUMP_PATIENCE.total_seconds())
+    with redis_client(longest_wait_seconds=seconds) as client:
+        client.blpop([_bell(dump_key(user_id, token))], timeout=seconds)
+
+
+def _bell(key: str) -> str:
+    return f"{key}:answered"
+
+
+def _may_dump(user_id: int) -> bool:
+    """The permission is read from the database, not from an earlier request."""
+    user = get_user_model()._default_manager.filter(pk=user_id).first()
+    return user is not None and user.has_perm(MAY_DUMP)
+
+
+def take_dump(wanted: DumpedClient) -> ThreadDump:
+    """By way of a broker that lists the client. Raises DumpFailed."""
+    rows = Client.objects.filter(group__cluster__name=wanted.cluster, client_id=wanted.client_id, gone_by=None)
+    row = rows.select_related("group__cluster").order_by("group__name").first()
+    if row is None:
+        raise DumpFailed(gettext("No broker lists the client now."))
+    with _failing(), _alone(wanted):
+        wire = connected(row.group.cluster)
+        ports = Ports.of(row.group.cluster, wire)
+        listing = sorted(name for name in row.connections if name in ports.addresses) or sorted(ports.addresses)
+        if not listing:
+            raise DumpFailed(gettext("No master of the cluster is known yet."))
+        asked = ports.known(listing[0]).running_info(row.group.name, row.client_id, jstack=True)
+        text = wire.run(asked).jstack
+    if not text:
+        raise DumpFailed(gettext("The client reported no threads. Only Java clients do."))
+    shortened, is_cut = cut_text(text)
+    return ThreadDump(timezone.now(), listing[0], tuple(threads_of(shortened)), is_cut)
+
+
+@contextmanager
+def _alone(wanted: DumpedClient) -> Iterator[None]:
+    """Client IDs may be longer than the name of a lock."""
+    name = hashlib.blake2b(str(wanted).encode(), digest_size=16).hexdigest()
+    try:
+        with lock(f"threads:{name}", DUMP_PATIENCE.total_seconds()):
+            yield
+    except Locked:
+        why = gettext("Another thread dump of this client is being taken. Try again in a few seconds.")
+        raise DumpFailed(why) from None
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    try:
+        yield
+    except (NoAccess, RocketMQError) as error:
+        why = gettext("The client's threads could not be read: %(error)s")
+        raise DumpFailed(why % {"error": error}) from None

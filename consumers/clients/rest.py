@@ -1,0 +1,76 @@
+"""GET clients/{cluster}/{client}/ and POST clients/{cluster}/{client}/threads/"""
+
+from django.utils import timezone
+from django.utils.translation import gettext
+from rest_framework import status
+from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.rest.access import charge
+from consumers.rest.answers import NotNow, object_response
+from consumers.rest.requests import Parameters
+from consumers.rest.schema.described import acted, described
+
+from .dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer, wait_for_dump
+from .queries import client_detail
+from .rows import ClientDetail, ThreadDumpRow, ThreadRow
+
+# What a dump costs of the requests of a minute: that of ten.
+POINTS = 20_000
+
+
+def client_missing(cluster: str, client: str) -> NotFound:
+    words = {"client": repr(client), "cluster": repr(cluster)}
+    return NotFound(gettext("There is no client %(client)s in cluster %(cluster)s.") % words)
+
+
+class ClientView(APIView):
+    @described("client", ClientDetail)
+    def get(self, request: Request, cluster: str, client: str) -> Response:
+        """One client, by its ID: its groups, queues, consumption and settings."""
+        Parameters.of(request)
+        found = client_detail(cluster, client, now=timezone.now())
+        if found is None:
+            raise client_missing(cluster, client)
+        return object_response(request, ClientDetail, found)
+
+
+class ClientThreadsView(APIView):
+    @acted("dump_client_threads", None, ThreadDumpRow, status.HTTP_200_OK)
+    def post(self, request: Request, cluster: str, client: str) -> Response:
+        """The stacks of all threads of a client, as it reports them now: it takes up to 22 s.
+
+        It wants the permission `dump_threads`, and each request is audited. One at a time is taken of each client.
+        """
+        user_id = request.user.pk
+        if user_id is None or not request.user.has_perm(MAY_DUMP):
+            why = gettext("To take thread dumps, you need the permission %(permission)s.")
+            raise PermissionDenied(why % {"permission": MAY_DUMP})
+        now = timezone.now()
+        if client_detail(cluster, client, now=now) is None:
+            raise client_missing(cluster, client)
+        charge(request, points=POINTS)
+        wanted = DumpedClient(cluster, client)
+        token = ask_dump(request.user, wanted, now)
+        wait_for_dump(user_id, token)
+        return object_response(request, ThreadDumpRow, _row(wanted, _answered(user_id, token, wanted)))
+
+
+def _answered(user_id: int, token: str, wanted: DumpedClient) -> ThreadDump:
+    """Raises NotNow, RedisDown."""
+    answer = dump_answer(user_id, token, wanted)
+    if answer is None or (answer.dump is None and answer.reason is None):
+        seconds = {"n": round(DUMP_PATIENCE.total_seconds())}
+        raise NotNow(gettext("The general worker did not answer within %(n)s s. Check that it is running.") % seconds)
+    if answer.dump is None:
+        raise NotNow(str(answer.reason))
+    return answer.dump
+
+
+def _row(wanted: DumpedClient, dump: ThreadDump) -> ThreadDumpRow:
+    threads = [
+        ThreadRow(one.name, one.tid, one.state, one.is_consuming, one.is_working, one.frames) for one in dump.threads
+    ]
+    return ThreadDumpRow(wanted.cluster, wanted.client_id, dump.at, dump.broker, dump.is_cut, threads)

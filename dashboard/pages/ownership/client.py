@@ -1,0 +1,161 @@
+"""One client: its groups, queues, consumption and settings; and its threads, on request.
+
+The page asks for a thread dump, and a part of it asks for the answer until there is one. A second dump is compared with
+the first: which threads did not move.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from consumers.clients.dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer
+from consumers.clients.queries import client_detail
+from consumers.clients.rows import ClientGroup
+from consumers.clients.stacks import StackGroup, grouped, unmoved
+from consumers.jobs.asking import RedisDown
+from dashboard.pages.common.frame import Frame, context, frame_of, page, part
+
+# Frames of a stack that are shown before the rest is folded.
+SHOWN_FRAMES = 24
+
+
+@dataclass(frozen=True)
+class StackLine:
+    """`still`: how many of its threads were in the same place before; null without an earlier dump."""
+
+    group: StackGroup
+    still: int | None
+
+    @property
+    def names(self) -> list[str]:
+        return [thread.name for thread in self.group.threads]
+
+    @property
+    def first_frames(self) -> tuple[str, ...]:
+        return self.group.frames[:SHOWN_FRAMES]
+
+    @property
+    def more_frames(self) -> tuple[str, ...]:
+        return self.group.frames[SHOWN_FRAMES:]
+
+
+@dataclass(frozen=True)
+class DumpView:
+    """Awaited while it has neither a dump nor a sentence. `token` is null where nothing was asked."""
+
+    token: str | None = None
+    dump: ThreadDump | None = None
+    before: ThreadDump | None = None
+    sentence: str = ""
+
+    @property
+    def is_awaited(self) -> bool:
+        return self.token is not None and self.dump is None and not self.sentence
+
+    @property
+    def lines(self) -> list[StackLine]:
+        if self.dump is None:
+            return []
+        still = None if self.before is None else unmoved(self.before.threads, self.dump.threads)
+        return [
+            StackLine(one, None if still is None else sum(thread.tid in still for thread in one.threads))
+            for one in grouped(self.dump.threads)
+        ]
+
+    @property
+    def apart_seconds(self) -> float | None:
+        if self.dump is None or self.before is None:
+            return None
+        return (self.dump.at - self.before.at).total_seconds()
+
+
+@page
+def client(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
+    return render(request, "ownership/client.html", _shown(request, cluster, client))
+
+
+@part
+def client_part(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
+    return render(request, "ownership/client_part.html", _shown(request, cluster, client) | {"is_part": True})
+
+
+@part
+def thread_dump_part(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
+    return render(request, "ownership/thread_dump.html", _shown(request, cluster, client))
+
+
+@require_POST
+@never_cache
+@login_required
+@permission_required(MAY_DUMP, raise_exception=True)
+def thread_dump(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
+    """Asks for a dump; the page tells what becomes of it. `before`: the dump that it is compared with."""
+    now = timezone.now()
+    wanted = _wanted(cluster, client, now)
+    said = {name: request.POST[name] for name in ("cluster", "range", "before") if request.POST.get(name)}
+    try:
+        said["dump"] = ask_dump(request.user, wanted, now)
+    except RedisDown as down:
+        shown = _shown(request, cluster, client) | {"view": DumpView(sentence=str(down))}
+        return render(request, "ownership/client.html", shown, status=503)
+    return HttpResponseRedirect(f"{reverse('client', args=(cluster, client))}?{urlencode(said)}#threads")
+
+
+def _wanted(cluster: str, client: str, now: datetime) -> DumpedClient:
+    if client_detail(cluster, client, now=now) is None:
+        raise _missing(cluster, client)
+    return DumpedClient(cluster, client)
+
+
+def _missing(cluster: str, client: str) -> Http404:
+    return Http404(_("No client “%(client)s” is known on “%(cluster)s”.") % {"client": client, "cluster": cluster})
+
+
+def _shown(request: HttpRequest, cluster: str, client: str) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    found = client_detail(cluster, client, now=frame.now)
+    if found is None:
+        raise _missing(cluster, client)
+    may_dump = request.user.has_perm(MAY_DUMP)
+    return context(
+        frame,
+        client=found,
+        groups=[(row, *_links(frame, cluster, row)) for row in found.groups],
+        may_dump=may_dump,
+        permission=MAY_DUMP,
+        view=_view(request, DumpedClient(cluster, client), frame.now) if may_dump else DumpView(),
+        again=frame.here(dump=None, before=None),
+        show=frame.here(),
+    )
+
+
+def _links(frame: Frame, cluster: str, row: ClientGroup) -> tuple[str, str]:
+    return frame.to("group", cluster, row.group), frame.to("group_ownership", cluster, row.group)
+
+
+def _view(request: HttpRequest, wanted: DumpedClient, now: datetime) -> DumpView:
+    token, before = request.GET.get("dump"), request.GET.get("before")
+    if not token or request.user.pk is None:
+        return DumpView()
+    try:
+        answer = dump_answer(request.user.pk, token, wanted)
+        earlier = dump_answer(request.user.pk, before, wanted) if before else None
+    except RedisDown as down:
+        return DumpView(token, sentence=str(down))
+    if answer is None:
+        return DumpView(token, sentence=_("This thread dump has expired: dumps are retained for 10 minutes."))
+    if answer.dump is None and answer.reason is None and now - answer.asked_at >= DUMP_PATIENCE:
+        seconds = {"n": round(DUMP_PATIENCE.total_seconds())}
+        late = _("The general worker did not answer within %(n)s s. Check that it is running.") % seconds
+        return DumpView(token, sentence=late)
+    return DumpView(token, answer.dump, earlier.dump if earlier else None, answer.reason or "")
