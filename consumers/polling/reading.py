@@ -141,6 +141,7 @@ class OwnedQueue:
     cached_min: int | None
     cached_max: int | None
     cached_count: int | None
+    cached_mib: int | None
     locked: bool | None
     dropped: bool | None
     last_pull_at: datetime | None

@@ -27,6 +27,10 @@ HELP: dict[str, str | Promise] = {
     "brokers": _("Brokers that were scraped, of those that the name servers list."),
     "by": _("The user who requested it."),
     "bytes": _("Bytes that the brokers sent."),
+    "cached_messages": _("Messages that each member held and had not finished: the most of its answers in a window."),
+    "cached_mib": _(
+        "MiB of the messages that each member held: the most of its answers in a window. Each queue counts whole MiB."
+    ),
     "calls": _("Requests that were sent to the brokers."),
     "cause": _("What triggered the rebalance, as far as members and brokers show."),
     "changed": _("When it was last changed, and by whom."),
@@ -46,7 +50,12 @@ HELP: dict[str, str | Promise] = {
     "config_orderly": _("Whether the broker treats the group as orderly."),
     "confirmed": _("How many queues were confirmed at target, and the other outcomes."),
     "consume_enable": _("Whether the broker lets the group consume."),
+    "consume_failed_tps": _(
+        "Messages that each member failed to consume per second, as it reports of its last minute."
+    ),
+    "consume_ok_tps": _("Messages that each member consumed per second, as it reports of its last minute."),
     "consume_rate": _("Messages that the group commits as consumed per second."),
+    "consume_rt_ms": _("Milliseconds that a message took each member, on average."),
     "consume_timeout_minutes": _("Minutes after which the broker takes the consumption of a message as failed."),
     "consumed": _("Messages that were consumed."),
     "consumer_offset": _("The offset that the group has committed on the broker."),
@@ -174,6 +183,10 @@ HELP: dict[str, str | Promise] = {
     "priority": _("If several notes match, the lowest number takes precedence."),
     "problem": _("Why the last scrape of the broker failed, or was partial."),
     "produce_rate": _("Messages stored per second in the topics of the group."),
+    "pull_rt_ms": _(
+        "Milliseconds that a pull with messages took each member; the broker holds a pull until there is a message."
+    ),
+    "pull_tps": _("Messages that each member pulled per second, as it reports of its last minute."),
     "queue": _("One queue of a topic on one broker."),
     "queues_moved": _("Queues that changed their owner."),
     "rate": _("The most messages per second that the resend sends."),

@@ -174,6 +174,7 @@ def _owned(queue: ProcessQueue) -> OwnedQueue:
         cached_min=queue.cached_min,
         cached_max=queue.cached_max,
         cached_count=queue.cached_count,
+        cached_mib=queue.cached_mib,
         locked=queue.locked,
         dropped=queue.dropped,
         last_pull_at=time_of(queue.last_pull_ms),

@@ -117,6 +117,7 @@ MEMORY = (
     "cached_min",
     "cached_max",
     "cached_count",
+    "cached_mib",
     "locked",
     "dropped",
     "last_pull_at",

@@ -57,6 +57,7 @@ class ProcessQueue:
     cached_min: int | None
     cached_max: int | None
     cached_count: int
+    cached_mib: int | None
     locked: bool | None
     dropped: bool | None
     last_pull_ms: int | None
@@ -180,6 +181,8 @@ def _process_queue(queue: Fields, value: Fields) -> ProcessQueue:
         cached_min=least,
         cached_max=greatest,
         cached_count=count,
+        # Rounded down, as the client compares it with its own threshold (5.4.0, ProcessQueue.fillProcessQueueInfo).
+        cached_mib=value.optional_integer("cachedMsgSizeInMiB"),
         locked=value.optional_flag("locked"),
         dropped=value.optional_flag("droped"),
         last_pull_ms=value.optional_moment("lastPullTimestamp"),
