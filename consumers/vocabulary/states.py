@@ -60,6 +60,8 @@ class BlockedBy(StrEnum):
     ORDERLY_MESSAGE = "orderly_message"
     FLOW_CONTROL = "flow_control"
     MESSAGE = "message"
+    # Whether flow control keeps it from pulling, too, is not known: the owner has not reported its thresholds.
+    MESSAGE_AT_LEAST = "message_at_least"
     SUSPENDED = "suspended"
     NOT_PULLING = "not_pulling"
 

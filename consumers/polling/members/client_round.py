@@ -27,6 +27,7 @@ from .membership import AT_ONCE, Silences, Turn, newest_change
 KEPT = (
     "PROP_CLIENT_VERSION",
     "PROP_CONSUME_TYPE",
+    "PROP_THREADPOOL_CORE_SIZE",
     "adjustThreadPoolNumsThreshold",
     "clientRebalance",
     "consumeConcurrentlyMaxSpan",
@@ -48,6 +49,7 @@ KEPT = (
     "pullThresholdForQueue",
     "pullThresholdForTopic",
     "pullThresholdSizeForQueue",
+    "pullThresholdSizeForTopic",
     "suspendCurrentQueueTimeMillis",
     "vipChannelEnabled",
 )
