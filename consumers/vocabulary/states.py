@@ -153,3 +153,6 @@ class Flag(StrEnum):
 
 # BrokerId 0 is the master of a broker name; others are its slaves (RocketMQ 5.4.0, MixAll.MASTER_ID).
 MASTER = 0
+
+# Bits of a permission, of a topic or of a broker (RocketMQ 5.4.0, PermName).
+READ, WRITE = 4, 2
