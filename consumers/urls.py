@@ -36,7 +36,7 @@ from .groups.rest import GroupListView, GroupView, HistoryView, QueueListView, S
 from .logs.rest import LogEventListView
 from .messages.rest import MessageAttemptsView
 from .offsets.rest import AcknowledgeLossView, OffsetListView
-from .ownership.rest import AssignmentListView, MemberListView, SubscriptionView
+from .ownership.rest import AssignmentListView, MemberListView, MemberRatesView, SubscriptionView
 from .rebalances.rest import GroupRebalanceListView, RebalanceListView
 from .repeats.rest import GroupRepeatListView, RepeatListView
 from .resets.rest import (
@@ -72,6 +72,7 @@ urlpatterns = [
     path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),
     path(f"{GROUP}lost-offsets/acknowledge/", AcknowledgeLossView.as_view(), name="api-acknowledge-loss"),
     path(f"{GROUP}members/", MemberListView.as_view(), name="api-group-members"),
+    path(f"{GROUP}members/rates/", MemberRatesView.as_view(), name="api-group-member-rates"),
     path(f"{GROUP}assignments/", AssignmentListView.as_view(), name="api-group-assignments"),
     path(f"{GROUP}subscriptions/", SubscriptionView.as_view(), name="api-group-subscriptions"),
     path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),

@@ -23,7 +23,7 @@ from tests.plugins.s3_server import S3Server
 
 DELAYS_SECONDS = (0.0, 0.03)
 # What a poll of a cluster with members writes; offset files and dead letters where there are some.
-OF_A_POLL = ("readings", "membership", "ownership")
+OF_A_POLL = ("readings", "membership", "ownership", "member_rates")
 POLLS = 240
 
 

@@ -8,9 +8,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.groups.queue_rows import QueueRow
-from consumers.models import Client, ConsumerGroup, Queue, QueueSample, State
+from consumers.models import Broker, Client, ConsumerGroup, Queue, QueueSample, State
 from consumers.queries.texts import count, messages, place
-from consumers.vocabulary.states import BROADCASTING, NO_LAG_REASONS, PULLING, RuleCode, UnknownReason
+from consumers.vocabulary.states import BROADCASTING, MASTER, NO_LAG_REASONS, PULLING, WRITE, RuleCode, UnknownReason
 from consumers.words.reasons import stored_words
 
 from .rows import Anomaly
@@ -232,7 +232,7 @@ def group_anomalies(
     Three queries.
     """
     found = _members_gone(group, queues) if online is False and OFFLINE_FLAGS.isdisjoint(flags) else []
-    return [*found, *queue_anomalies(queues, _starts(group)), *_unreadable(group, queues)]
+    return [*found, *queue_anomalies(queues, _starts(group)), *_one_way(group, queues)]
 
 
 def _members_gone(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomaly]:
@@ -272,33 +272,68 @@ def _starts(group: ConsumerGroup) -> dict[QueueKey, Start]:
     }
 
 
-def _unreadable(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomaly]:
-    """Queues of the group's topics that are writable but not readable, on brokers that are read."""
+# Queues that can only be written, or only be read: what is said of them, and what to do.
+ONE_WAY = {
+    "queue_unreadable": (
+        gettext_lazy("can be written but not read: messages sent there are not consumed"),
+        gettext_lazy(
+            "Set the topic's readQueueNums to its writeQueueNums, or the other way round (mqadmin updateTopic -r -w), "
+            "and its perm to 6 (-p)."
+        ),
+    ),
+    "queue_unwritable": (
+        gettext_lazy("can be read but not written: no message arrives there"),
+        gettext_lazy(
+            "If the topic is scaled in or the broker is drained, consume what is left before you remove the queues. "
+            "Otherwise set writeQueueNums to readQueueNums and perm to 6 (mqadmin updateTopic -r -w -p), and give the "
+            "broker its write permission back (mqadmin addWritePerm)."
+        ),
+    ),
+}
+
+
+def _one_way(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomaly]:
+    """Queues of the group's topics that can only be written or only be read, on brokers that are read. Two queries."""
     read = {queue.broker for queue in queues if queue.broker_offset is not None}
     topics = {queue.topic for queue in queues if queue.state is not None}
-    rows = Queue.objects.filter(
-        topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=read, readable=False, writable=True
+    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=read)
+    found = rows.order_by("topic__name", "broker", "queue_id").values_list(
+        "topic__name", "broker", "queue_id", "readable", "writable"
     )
-    places: dict[tuple[str, str], list[int]] = {}
-    for topic, broker, queue_id in rows.order_by("topic__name", "broker", "queue_id").values_list(
-        "topic__name", "broker", "queue_id"
-    ):
-        places.setdefault((topic, broker), []).append(queue_id)
-    says = gettext("can be written but not read: messages sent there are not consumed")
-    cure = gettext(
-        "Set the topic's readQueueNums to its writeQueueNums, or the other way round (mqadmin updateTopic -r -w), and "
-        "its perm to 6 (-p)."
-    )
+    closed = _closed_brokers(group)
+    places: dict[str, dict[tuple[str, str], list[int]]] = {name: {} for name in ONE_WAY}
+    for topic, broker, queue_id, readable, writable in found:
+        name = _one_way_name(readable, False if broker in closed else writable, topic_writable=writable)
+        if name is not None:
+            places[name].setdefault((topic, broker), []).append(queue_id)
     return [
         Anomaly(
-            name="queue_unreadable",
+            name=name,
             topic=topic,
             broker=broker,
             queue_ids=tuple(ids),
             since=None,
-            sentence=gettext("%(place)s: %(says)s") % {"place": place(topic, broker, ids), "says": says},
-            cure=cure,
+            sentence=gettext("%(place)s: %(says)s") % {"place": place(topic, broker, ids), "says": ONE_WAY[name][0]},
+            cure=str(ONE_WAY[name][1]),
             unknown={"since": str(NOT_SEEN_TO_BEGIN)},
         )
-        for (topic, broker), ids in places.items()
+        for name, of_name in places.items()
+        for (topic, broker), ids in of_name.items()
     ]
+
+
+def _one_way_name(readable: bool | None, writable: bool | None, *, topic_writable: bool | None) -> str | None:
+    """Null also where one of the two is not known."""
+    if readable is False and topic_writable:
+        return "queue_unreadable"
+    return "queue_unwritable" if readable and writable is False else None
+
+
+def _closed_brokers(group: ConsumerGroup) -> set[str]:
+    """Brokers that take no messages, by their own configuration or by what name servers tell clients."""
+    rows = Broker.objects.filter(cluster=group.cluster_id, broker_id=MASTER)
+    return {
+        name
+        for name, *permissions in rows.values_list("name", "permission", "routed_permission")
+        if any(one is not None and not one & WRITE for one in permissions)
+    }

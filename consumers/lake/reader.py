@@ -56,6 +56,7 @@ TIME_COLUMN = {
     "readings": "taken_at",
     "membership": "taken_at",
     "ownership": "taken_at",
+    "member_rates": "taken_at",
     "stored_offsets": "taken_at",
     "dead_letters": "taken_at",
     "windows_60": "start",

@@ -59,6 +59,7 @@ OWNERSHIP = pa.schema(
         ("cached_min", pa.int64()),
         ("cached_max", pa.int64()),
         ("cached_count", pa.int64()),
+        ("cached_mib", pa.int64()),  # whole ones
         ("locked", pa.bool_()),
         ("dropped", pa.bool_()),
         ("orderly", pa.bool_()),
@@ -70,6 +71,28 @@ OWNERSHIP = pa.schema(
         ("strategy", TEXT),
         ("subscription", TEXT),  # "topic expression_type expression" a line, in their order, without the retry topic
         ("sub_version", TIME),
+    ]
+)
+
+MEMBER_RATES = pa.schema(
+    [
+        # One row per client that answered and topic that it reports; a client that reports none has one row without a
+        # topic, and so has one that did not answer, with `error`.
+        ("cluster", TEXT),
+        ("taken_at", TIME),
+        ("group", TEXT),
+        ("client_id", TEXT),
+        ("error", TEXT),
+        ("topic", TEXT),
+        # As the client averages them over its last minute; times in milliseconds.
+        ("consume_ok_tps", pa.float64()),
+        ("consume_failed_tps", pa.float64()),
+        ("consume_rt", pa.float64()),
+        ("pull_tps", pa.float64()),
+        ("pull_rt", pa.float64()),
+        # Of its queues of the topic; null where it pops. Each queue's MiB are whole ones.
+        ("cached_count", pa.int64()),
+        ("cached_mib", pa.int64()),
     ]
 )
 
@@ -136,6 +159,7 @@ TABLES = {
     "readings": READINGS,
     "membership": MEMBERSHIP,
     "ownership": OWNERSHIP,
+    "member_rates": MEMBER_RATES,
     "stored_offsets": STORED_OFFSETS,
     "dead_letters": DEAD_LETTERS,
     "windows_60": WINDOWS,

@@ -334,6 +334,9 @@ class Migration(migrations.Migration):
                 ('consume_status', models.JSONField(help_text='{topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}} as it says', null=True)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='clients', to='consumers.consumergroup')),
             ],
+            options={
+                'permissions': [('dump_threads', 'Can take thread dumps of clients')],
+            },
         ),
         migrations.CreateModel(
             name='DeadLetter',
@@ -672,6 +675,7 @@ class Migration(migrations.Migration):
                 ('cached_min', models.BigIntegerField(null=True)),
                 ('cached_max', models.BigIntegerField(null=True)),
                 ('cached_count', models.BigIntegerField(null=True)),
+                ('cached_mib', models.BigIntegerField(help_text='Whole MiB, rounded down', null=True)),
                 ('head_since', models.DateTimeField(help_text='Since when the oldest message that it holds is this one', null=True)),
                 ('locked', models.BooleanField(null=True)),
                 ('dropped', models.BooleanField(null=True)),
@@ -1094,6 +1098,7 @@ class Migration(migrations.Migration):
                 ('error', models.TextField(null=True)),
                 ('file_reserved_hours', models.IntegerField(help_text='How long it keeps messages', null=True)),
                 ('delete_when', models.CharField(help_text='Hours of its day at which it deletes, as 04;16', max_length=100, null=True)),
+                ('flush_offsets_ms', models.BigIntegerField(help_text='How often it writes its offsets to its file', null=True)),
                 ('permission', models.IntegerField(help_text='A sum of 4 (read) and 2 (write)', null=True)),
                 ('delay_levels', models.CharField(help_text='Its messageDelayLevel, as 1s 5s 10s', max_length=1000, null=True)),
                 ('config_at', models.DateTimeField(null=True)),

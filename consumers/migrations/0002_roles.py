@@ -66,6 +66,7 @@ VIEWER = [("consumers", model, f"view_{model}") for model in VIEWED]
 OPERATOR = [
     *VIEWER,
     ("consumers", "alertrule", "manage_alerts"),
+    ("consumers", "client", "dump_threads"),
     ("consumers", "deadletter", "view_message_body"),
     ("consumers", "resend", "resend_dead_letters"),
     ("consumers", "reset", "reset_offsets"),

@@ -59,6 +59,7 @@ class Broker(models.Model):
     )
     permission = models.IntegerField(null=True, help_text="A sum of 4 (read) and 2 (write)")
     delay_levels = models.CharField(max_length=1000, null=True, help_text="Its messageDelayLevel, as 1s 5s 10s")
+    flush_offsets_ms = models.BigIntegerField(null=True, help_text="How often it writes its offsets to its file")
     config_at = models.DateTimeField(null=True)
     config_error = models.TextField(null=True)
     routed_permission = models.IntegerField(

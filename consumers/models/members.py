@@ -79,7 +79,7 @@ class Assignment(models.Model):
     cached_min = models.BigIntegerField(null=True)
     cached_max = models.BigIntegerField(null=True)
     cached_count = models.BigIntegerField(null=True)
-    cached_mib = models.BigIntegerField(null=True)
+    cached_mib = models.BigIntegerField(null=True, help_text="Whole MiB, rounded down")
     head_since = models.DateTimeField(null=True, help_text="Since when the oldest message that it holds is this one")
     locked = models.BooleanField(null=True)
     dropped = models.BooleanField(null=True)

@@ -40,7 +40,12 @@ class StoreRow:
     finding: str | None = field(default=None, metadata=public("Why there is no offset, or what is wrong with it"))
     client_id: str | None = None
     persisted_at: datetime | None = field(default=None, metadata=public("When a file was last written; null in memory"))
-    usual_period_seconds: float | None = field(default=None, metadata=public("How often the store is usually written"))
+    usual_period_seconds: float | None = field(
+        default=None,
+        metadata=public(
+            "How often the store is usually written; null where the broker's flushConsumerOffsetInterval was not read"
+        ),
+    )
     lag_messages: int | None = field(default=None, metadata=public("Counted from this offset"))
 
 

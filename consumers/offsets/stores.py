@@ -31,7 +31,7 @@ from consumers.queries.queues.starts import start_without_offset
 from consumers.stores.exposure import NUMBERS, Exposure, Stored, exposure
 from consumers.stores.start import Start
 from consumers.vocabulary.offset_files import FileCode
-from consumers.vocabulary.states import UnknownReason
+from consumers.vocabulary.states import MASTER, UnknownReason
 from consumers.words.offset_files import finding_words, problem_words, row_words
 from consumers.words.reasons import stored_words
 
@@ -48,8 +48,6 @@ from .clients import (
     members_of,
 )
 
-# RocketMQ 5.4.0, BrokerConfig.flushConsumerOffsetInterval.
-BROKER_FILE_SECONDS = 5.0
 COLUMNS = ("source", "kind", "broker", "client_id", "topic", "queue_id", "offset", "finding")
 FROM_BACKUP = gettext_lazy("read from the backup file, which is one write older")
 NO_OFFSET_IN_FILE = gettext_lazy("the file has no offset of this queue")
@@ -62,7 +60,7 @@ QueueKey = tuple[str, str | None, int]  # topic, broker, queue id
 @dataclass(frozen=True)
 class Files:
     """`found`: files that may contain the group; `rows`: their offsets, by queue; `kept`: files whose rows
-    are stored.
+    are stored; `flush_seconds`: how often each broker writes its file, where its configuration was read.
     """
 
     cluster: Cluster
@@ -70,6 +68,7 @@ class Files:
     rows: dict[QueueKey, list[dict[str, Any]]]
     kept: frozenset[str]
     commit_seconds: float
+    flush_seconds: dict[str | None, float]
 
     @property
     def names_files(self) -> bool:
@@ -110,7 +109,7 @@ class Files:
             client_id=row["client_id"],
             finding="; ".join(filter(None, (row_words(row["finding"]), backup, stale))) or None,
             persisted_at=file.modified_at,
-            usual_period_seconds=self._period(row["kind"]),
+            usual_period_seconds=self._period(row["kind"], row["broker"]),
             # Nobody consumes from there any more: the distance is nobody's lag.
             lag_messages=None if _is_left_behind(file) else behind(row["offset"], broker_offset),
         )
@@ -147,11 +146,11 @@ class Files:
             client_id=file.client_id,
             finding=problem_words(file.error) or self._why_silent(file),
             persisted_at=file.modified_at,
-            usual_period_seconds=self._period(kind),
+            usual_period_seconds=self._period(kind, file.broker),
         )
 
-    def _period(self, kind: str) -> float:
-        return BROKER_FILE_SECONDS if kind == BROKER_FILE else self.commit_seconds
+    def _period(self, kind: str, broker: str | None) -> float | None:
+        return self.flush_seconds.get(broker) if kind == BROKER_FILE else self.commit_seconds
 
     def _why_silent(self, file: OffsetFile) -> str:
         if file.kind == BROKER_FILE and file.broker is None:
@@ -160,7 +159,7 @@ class Files:
 
 
 def files_of(group: ConsumerGroup, commit_seconds: float) -> Files:
-    """One query, plus this group's rows of each reading of files that is the newest of one of them."""
+    """Two queries, plus this group's rows of each reading of files that is the newest of one of them."""
     of_group = Q(group_name=group.name) | ~Q(kind=OffsetFileKind.CONSUMER_FILE)
     found = tuple(OffsetFile.objects.filter(of_group, cluster=group.cluster))
     newest = {file.path: file.read_at for file in found if file.read_at is not None}
@@ -174,7 +173,13 @@ def files_of(group: ConsumerGroup, commit_seconds: float) -> Files:
             if newest.get(row["source"]) == read_at and row["topic"] is not None and row["queue_id"] is not None:
                 rows[row["topic"], row["broker"], row["queue_id"]].append(row)
     there = frozenset(path for path, read_at in newest.items() if read_at in kept)
-    return Files(group.cluster, found, rows, there, commit_seconds)
+    return Files(group.cluster, found, rows, there, commit_seconds, flush_seconds(group.cluster))
+
+
+def flush_seconds(cluster: Cluster) -> dict[str | None, float]:
+    """Brokers whose configuration was not read are left out. One query."""
+    rows = cluster.brokers.filter(broker_id=MASTER).values_list("name", "flush_offsets_ms")
+    return {name: milliseconds / 1000 for name, milliseconds in rows if milliseconds is not None}
 
 
 def _read_files(group: ConsumerGroup, read_at: datetime) -> list[dict[str, Any]] | None:

@@ -1,7 +1,8 @@
-"""Who consumes what: GET members/, assignments/ and subscriptions/ of groups/{cluster}/{group}/."""
+"""Who consumes what: GET members/, members/rates/, assignments/ and subscriptions/ of a group."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -9,15 +10,29 @@ from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.ownership.assignments import assignments
+from consumers.ownership.member_rates import MemberPoint, MemberRates, MemberSeries, member_rates
 from consumers.ownership.members import member_list, members_unknown
 from consumers.ownership.rows import AssignmentRow, MemberRow
 from consumers.ownership.subscriptions import SubscriptionHistory, SubscriptionRow, subscription_history
-from consumers.rest.answers import found_group, list_response, whole
-from consumers.rest.requests import MOST_ROWS, PAGE, Moment, Paging, narrowed, ordering_by, taken
-from consumers.rest.schema.described import described, read_serializer
+from consumers.pipeline.upkeep import STEPS
+from consumers.rest.access import charge
+from consumers.rest.answers import found_group, list_response, object_response, whole
+from consumers.rest.requests import (
+    MOST_ROWS,
+    PAGE,
+    Choice,
+    Moment,
+    Paging,
+    Parameters,
+    narrowed,
+    ordering_by,
+    taken,
+)
+from consumers.rest.schema.described import described, made_serializer, read_serializer
 
 
 class MemberParameters(Paging):
@@ -47,6 +62,71 @@ class MemberListView(APIView):
         rows = narrowed(member_list(found, now=now), wanted)
         members = whole(rows, beside={"unknown_reason": why}, incomplete=why)
         return list_response(request, MemberRow, members, **paging)
+
+
+HOUR = timedelta(hours=1)
+
+
+class MemberRatesParameters(Parameters):
+    since = "ISO 8601; default: an hour before `to`"
+    to = Moment(required=False, help_text="ISO 8601; default: now")
+    step = Choice(STEPS, required=False, help_text="Seconds; without it: as fits the range")
+    topic = serializers.CharField(
+        required=False, help_text="What members report of this topic alone; without it: of all their topics together"
+    )
+    client_id = serializers.CharField(required=False, help_text="This member alone")
+
+
+class MemberPointSerializer(serializers.Serializer[Any]):
+    at = serializers.DateTimeField()
+    consume_ok_tps = serializers.FloatField(allow_null=True, help_text="Messages consumed per second")
+    consume_failed_tps = serializers.FloatField(allow_null=True, help_text="Messages that failed per second")
+    consume_rt_ms = serializers.FloatField(allow_null=True, help_text="Milliseconds that a message took")
+    pull_tps = serializers.FloatField(allow_null=True, help_text="Messages pulled per second")
+    pull_rt_ms = serializers.FloatField(
+        allow_null=True, help_text="Milliseconds that a pull took; the broker holds it until there is a message"
+    )
+    cached_messages = serializers.IntegerField(
+        allow_null=True, help_text="Held and not finished: the most that an answer of the window counted"
+    )
+    cached_mib = serializers.IntegerField(
+        allow_null=True, help_text="The same in MiB, at least: each queue counts whole ones"
+    )
+    answers = serializers.IntegerField(help_text="How often the member answered in the window")
+    unknown_reason = serializers.CharField(allow_null=True, help_text="Why the window has no answer of the member")
+    unknown = serializers.DictField(
+        child=serializers.CharField(), help_text="Why a number of a window with answers is null"
+    )
+
+    def to_representation(self, point: MemberPoint) -> dict[str, Any]:
+        """As the fields say, in a tenth of the time that they take: an answer has thousands of them."""
+        return point._asdict() | {"at": point.at.isoformat().replace("+00:00", "Z"), "unknown": dict(point.unknown)}
+
+
+MemberSeriesSerializer = made_serializer(MemberSeries, points=MemberPointSerializer(many=True))
+MemberRatesSerializer = made_serializer(MemberRates, series=MemberSeriesSerializer(many=True))
+
+
+class MemberRatesView(APIView):
+    @described("group_member_rates", MemberRatesSerializer, parameters=MemberRatesParameters)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """What the members of a group reported over time: messages per second, their times, messages held.
+
+        A value is the mean over the member's answers in a window; each answer is an average of its last minute.
+        Members × windows are HISTORY_POINTS at most.
+        """
+        values, now = MemberRatesParameters.of(request), timezone.now()
+        until = values.get("to", now)
+        history = member_rates(
+            found_group(cluster, group),
+            since=values.get("from", until - HOUR),
+            until=until,
+            now=now,
+            step_seconds=values.get("step"),
+            **taken(values, "topic", "client_id"),
+        )
+        charge(request, points=sum(len(series.points) for series in history.series))
+        return object_response(request, MemberRatesSerializer, history)
 
 
 class AssignmentParameters(Paging):

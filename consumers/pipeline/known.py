@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 from django.db.models import Q
+from django.db.models.fields.json import KT
 
 from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
@@ -19,7 +20,17 @@ from .slices import microseconds, minutes
 # A broker tells members to go on elsewhere, and they commit what they were told, a few seconds after it was asked to.
 MOVED_WITHIN = timedelta(seconds=15)
 
-MEMBERS = pa.schema([("cluster", TEXT), ("group", TEXT), ("client_id", TEXT)])
+# Above these a member pulls no more of one queue, by its own settings: by the column, the name of the setting. Those of
+# a topic are shared out among its queues by the member itself, which then reports these as changed (RocketMQ 5.4.0,
+# RebalancePushImpl.messageQueueChanged).
+THRESHOLDS = {
+    "pull_threshold": "pullThresholdForQueue",
+    "pull_threshold_mib": "pullThresholdSizeForQueue",
+    "pull_threshold_span": "consumeConcurrentlyMaxSpan",
+}
+MEMBERS = pa.schema(
+    [("cluster", TEXT), ("group", TEXT), ("client_id", TEXT), *((name, pa.int64()) for name in THRESHOLDS)]
+)
 QUEUES = [("cluster", TEXT), ("group", TEXT), ("topic", TEXT), ("broker", TEXT), ("queue_id", pa.int32())]
 RETENTION = pa.schema([("cluster", TEXT), ("broker", TEXT), ("reserved_seconds", pa.float64())])
 SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
@@ -42,8 +53,15 @@ def known_rows(clusters: Sequence[str], groups: pa.Table, hands: pa.Table) -> Kn
 
 
 def listed_members(clusters: Sequence[str]) -> pa.Table:
+    """With their THRESHOLDS, null where a member has not reported one."""
     rows = Client.objects.filter(group__cluster__name__in=clusters, gone_by=None)
-    return _table(rows.values_list("group__cluster__name", "group__name", "client_id"), MEMBERS)
+    settings = {f"told_{name}": KT(f"settings__{setting}") for name, setting in THRESHOLDS.items()}
+    found = rows.annotate(**settings).values_list("group__cluster__name", "group__name", "client_id", *settings)
+    return _table(((*row[:3], *map(_whole, row[3:])) for row in found), MEMBERS)
+
+
+def _whole(setting: object) -> int | None:
+    return int(setting) if isinstance(setting, str) and setting.isdecimal() else None
 
 
 def still_queues(clusters: Sequence[str]) -> pa.Table:

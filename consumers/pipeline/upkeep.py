@@ -229,13 +229,15 @@ INTERVALS: tuple[type[Model], ...] = (Client, Assignment, ClientSubscription)
 def retentions() -> dict[str, timedelta]:
     """How long each table of the lake is kept."""
     raw = timedelta(hours=settings.LAKE_RAW_HOURS)
+    minutes = timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS)
     return {
         "readings": raw,
         "membership": raw,
         "ownership": raw,
         "stored_offsets": raw,
         "dead_letters": raw,
-        "windows_60": timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS),
+        "member_rates": minutes,
+        "windows_60": minutes,
         "windows_600": timedelta(days=settings.LAKE_TEN_MINUTE_WINDOW_DAYS),
         "windows_3600": timedelta(days=settings.LAKE_HOUR_WINDOW_DAYS),
         "windows_86400": timedelta(days=settings.LAKE_DAY_WINDOW_DAYS),

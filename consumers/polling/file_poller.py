@@ -27,6 +27,7 @@ from consumers.stores.files.disk import LONGEST_PATH
 from consumers.stores.files.problems import Problem
 from consumers.stores.files.stored_file import ROWS, StoredFile
 from consumers.vocabulary.offset_files import FileCode
+from consumers.vocabulary.states import MASTER
 
 from .memory import BrokerMemory, ClusterMemory
 from .offset_files import FileLimits, FilesReading, OffsetFileThread, read_files
@@ -199,6 +200,7 @@ class OffsetFilePoller:
         self._deadline_seconds = limits.deadline_seconds
         self._before: dict[str, StoredFile] | None = None
         self._memory_before: dict[str, MemoryOffsets] = {}
+        self._flush_offsets_ms: dict[str, int | None] = {}
 
     def begin(self, now: datetime) -> None:
         """Starts a reading if one is due."""
@@ -233,6 +235,8 @@ class OffsetFilePoller:
         groups = {file.group for file in reading.files if file.group is not None}
         known = known_names(self._cluster, offsets, memory, groups)
         now = memory_offsets(offsets)
+        masters = self._cluster.brokers.filter(broker_id=MASTER)
+        self._flush_offsets_ms = dict(masters.values_list("name", "flush_offsets_ms"))
         files = assign_brokers(reading.files, reading.named, known.brokers)
         judged = tuple(self._judge_file(file, known, now, reading.taken_at) for file in files)
         if self._before is not None:
@@ -255,6 +259,7 @@ class OffsetFilePoller:
     ) -> StoredFile:
         before = (self._before or {}).get(str(file.path))
         broker = file.broker or ""
-        marked = mark_went_back(file, before, memory.get(broker), self._memory_before.get(broker))
+        memory_before, flush = self._memory_before.get(broker), self._flush_offsets_ms.get(broker)
+        marked = mark_went_back(file, before, memory.get(broker), memory_before, flush)
         marked = mark_vanished(marked, before, memory.get(broker))
         return mark_abandoned(mark_unknown_names(marked, known), known, now)

@@ -6,6 +6,7 @@ MOST_THREADS = 64
 
 # Of a push consumer (RocketMQ 5.4.0, DefaultMQPushConsumer and ClientConfig).
 DEFAULTS = {
+    "PROP_THREADPOOL_CORE_SIZE": "20",
     "adjustThreadPoolNumsThreshold": "100000",
     "clientRebalance": "true",
     "consumeConcurrentlyMaxSpan": "2000",
@@ -26,6 +27,7 @@ DEFAULTS = {
     "pullThresholdForQueue": "1000",
     "pullThresholdForTopic": "-1",
     "pullThresholdSizeForQueue": "100",
+    "pullThresholdSizeForTopic": "-1",
     "suspendCurrentQueueTimeMillis": "1000",
     "vipChannelEnabled": "false",
 }

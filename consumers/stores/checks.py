@@ -158,8 +158,14 @@ def _valid(column: pa.ChunkedArray) -> np.ndarray:
 # Offsets of a broker's file that went back: below what the same file held before, or below the broker's memory.
 #
 # A broker resumes from its file. An offset there that is lower than it should be is consumed again from there on.
-# Brokers write their memory every 5 s (flushConsumerOffsetInterval); twice that was surely written.
-UNWRITTEN = timedelta(seconds=10)
+# A broker writes its memory at an interval (flushConsumerOffsetInterval): what is older than two was surely written.
+# RocketMQ's default, in milliseconds.
+FLUSH_OFFSETS_MS = 5_000
+
+
+def unwritten(flush_offsets_ms: int | None) -> timedelta:
+    """How young a broker's memory may be without being in its file. Null: the interval was not read."""
+    return 2 * timedelta(milliseconds=flush_offsets_ms or FLUSH_OFFSETS_MS)
 
 
 @dataclass(frozen=True)
@@ -171,9 +177,14 @@ class MemoryOffsets:
 
 
 def mark_went_back(
-    file: StoredFile, before: StoredFile | None, memory: MemoryOffsets | None, memory_before: MemoryOffsets | None
+    file: StoredFile,
+    before: StoredFile | None,
+    memory: MemoryOffsets | None,
+    memory_before: MemoryOffsets | None,
+    flush_offsets_ms: int | None = None,
 ) -> StoredFile:
-    """`before`: the file as last read. `memory`, `memory_before`: at this and at an earlier reading; None: not read."""
+    """`before`: the file as last read. `memory`, `memory_before`: at this and at an earlier reading; None: not read.
+    `flush_offsets_ms`: how often the broker writes the file; None: not read."""
     if file.rows is None or file.kind != "broker_file":
         return file
     offsets, queues = Numbers.of(file.rows["offset"]), QueueKeys.of(file.rows)
@@ -182,7 +193,12 @@ def mark_went_back(
     earlier = queues.look_up(memory_before.rows if memory_before else None)
     lower = held.above(offsets)
     # What is below the earlier memory, but not below today's, was reset meanwhile.
-    behind = earlier.above(offsets) & now.above(offsets) & ~lower & _was_written_since(file, memory_before)
+    behind = (
+        earlier.above(offsets)
+        & now.above(offsets)
+        & ~lower
+        & _was_written_since(file, memory_before, unwritten(flush_offsets_ms))
+    )
 
     def went_back(at: int) -> tuple[FileCode, dict[str, Any]]:
         in_memory = int(now.values[at]) if now.known[at] else None
@@ -207,8 +223,8 @@ def _went_back(file: StoredFile, offset: int, held: int, memory: int | None) -> 
     return FileCode.WENT_BACK_RESET, params
 
 
-def _was_written_since(file: StoredFile, memory: MemoryOffsets | None) -> bool:
-    return memory is not None and file.modified_at is not None and file.modified_at >= memory.taken_at + UNWRITTEN
+def _was_written_since(file: StoredFile, memory: MemoryOffsets | None, after: timedelta) -> bool:
+    return memory is not None and file.modified_at is not None and file.modified_at >= memory.taken_at + after
 
 
 # Offsets that a broker's file held and holds no more, while nothing says that they were deleted.

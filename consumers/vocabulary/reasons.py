@@ -10,6 +10,12 @@ class ReasonCode(StrEnum):
     # Of a window.
     NOT_AGGREGATED = "not_aggregated"
     NOT_POLLED = "not_polled"
+    # Of a member in a window.
+    NOT_A_MEMBER = "not_a_member"
+    MEMBER_NOT_ASKED = "member_not_asked"
+    MEMBER_RATES_EXPIRED = "member_rates_expired"  # days
+    MEMBER_DOES_NOT_REPORT = "member_does_not_report"
+    NO_MESSAGE_IN_WINDOW = "no_message_in_window"
     # Of a queue.
     NO_MEMBER = "no_member"
     NO_OWNER = "no_owner"

@@ -60,6 +60,8 @@ class BlockedBy(StrEnum):
     ORDERLY_MESSAGE = "orderly_message"
     FLOW_CONTROL = "flow_control"
     MESSAGE = "message"
+    # Whether flow control keeps it from pulling, too, is not known: the owner has not reported its thresholds.
+    MESSAGE_AT_LEAST = "message_at_least"
     SUSPENDED = "suspended"
     NOT_PULLING = "not_pulling"
 
@@ -151,3 +153,6 @@ class Flag(StrEnum):
 
 # BrokerId 0 is the master of a broker name; others are its slaves (RocketMQ 5.4.0, MixAll.MASTER_ID).
 MASTER = 0
+
+# Bits of a permission, of a topic or of a broker (RocketMQ 5.4.0, PermName).
+READ, WRITE = 4, 2

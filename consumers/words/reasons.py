@@ -104,6 +104,11 @@ RESEND_CAUSES: dict[str, str | Promise] = {
 OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.NOT_AGGREGATED: _("not aggregated yet"),
     ReasonCode.NOT_POLLED: _("no poll in this window"),
+    ReasonCode.NOT_A_MEMBER: _("not a member of the group then"),
+    ReasonCode.MEMBER_NOT_ASKED: _("the member did not report in this window"),
+    ReasonCode.MEMBER_RATES_EXPIRED: _("what members report is retained for %(days)s days"),
+    ReasonCode.MEMBER_DOES_NOT_REPORT: _("the member does not report it"),
+    ReasonCode.NO_MESSAGE_IN_WINDOW: _("no message in this window"),
     ReasonCode.NO_MEMBER: _("the group has no member"),
     ReasonCode.NO_OWNER: _("no member owns it"),
     ReasonCode.MEMBERS_NOT_ASKED: _("the group's members have not been asked yet"),

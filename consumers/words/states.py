@@ -76,6 +76,9 @@ BLOCKED_BY: dict[str, str | Promise] = {
     BlockedBy.ORDERLY_MESSAGE: _("an unfinished orderly message"),
     BlockedBy.FLOW_CONTROL: _("flow control"),
     BlockedBy.MESSAGE: _("an unfinished message"),
+    BlockedBy.MESSAGE_AT_LEAST: _(
+        "an unfinished message; flow control unknown: the owner does not report its thresholds (default 1,000 messages)"
+    ),
     BlockedBy.SUSPENDED: _("suspended by the application"),
     BlockedBy.NOT_PULLING: _("the owner does not pull"),
 }

@@ -77,6 +77,12 @@ class Administration:
         minute = self._admin.viewBrokerStatsData(self._brokers[broker], name, key).getStatsMinute()
         return int(minute.getSum()), float(minute.getTps())
 
+    def consume_status(self, group: str, client_id: str, topic: str) -> dict[str, float]:
+        """What a member reports of a topic, by the names of RocketMQ's ConsumeStatus; {} where it reports none."""
+        status = self._admin.getConsumerRunningInfo(group, client_id, False).getStatusTable().get(topic)
+        names = ("ConsumeOKTPS", "ConsumeFailedTPS", "ConsumeRT", "PullTPS", "PullRT")
+        return {} if status is None else {name: float(getattr(status, f"get{name}")()) for name in names}
+
     def remoting_client(self) -> Any:
         """RocketMQ's own, for requests that its admin class has no method for."""
         return self._admin.getDefaultMQAdminExtImpl().getMqClientInstance().getMQClientAPIImpl().getRemotingClient()

@@ -1,6 +1,6 @@
 """What all figures share. Colours are names of variables.css; the browser fills them in for the theme in use."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from html import escape
@@ -22,11 +22,13 @@ REBALANCE, RESET, REPEAT = "⇄", "↺", "⟲"
 
 @dataclass(frozen=True)
 class Line:
-    """One quantity over time; `reasons` says of each None why it is unknown."""
+    """One quantity over time; `reasons` says of each None why it is unknown. `absent`: places where there is nothing
+    that could be known: a gap without a hatch."""
 
     name: str
     values: Sequence[float | None]
     reasons: Sequence[str | None]
+    absent: Collection[int] = ()
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def why_unknown(lines: Sequence[tuple[Line, str]], window: int) -> str | None:
     """Why a window is not known whole; None where it is. What is alike for several volumes is said once."""
     missing: dict[str, list[str]] = {}
     for line, _colour in lines:
-        if line.values[window] is None:
+        if line.values[window] is None and window not in line.absent:
             missing.setdefault(line.reasons[window] or no_reason(), []).append(line.name)
     if not missing:
         return None

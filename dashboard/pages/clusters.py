@@ -48,6 +48,7 @@ LABELS: dict[str, str | Promise] = {
     "readings": _("scrapes"),
     "membership": _("members"),
     "ownership": _("queue owners"),
+    "member_rates": _("rates of members"),
     "stored_offsets": _("offset files"),
     "dead_letters": _("dead-letter queues"),
     "knots": _("produced offsets, for time lags"),

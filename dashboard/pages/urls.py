@@ -23,7 +23,7 @@ from . import (
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
 from .messages import attempts
-from .ownership import client, group_ownership, group_settings, topic
+from .ownership import client, group_ownership, group_settings, member_rates, topic
 from .rebalances import rebalance, rebalances
 from .repeats import repeats
 from .resets import reset, reset_plan
@@ -196,6 +196,9 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
     path("figures/<str:cluster>/<str:group>/rebalances/<str:at>/", rebalance.rebalance_figure, name="rebalance_figure"),
     path("figures/<str:cluster>/<str:group>/ownership/", group_ownership.ownership_figure_of, name="ownership_figure"),
+    path(
+        "figures/<str:cluster>/<str:group>/member-rates/", member_rates.member_rates_figure, name="member_rates_figure"
+    ),
     path("figures/<str:cluster>/<str:group>/volumes/", retries.volumes, name="volumes_figure"),
     path("figures/<str:cluster>/<str:group>/ladder/", retries.ladder, name="ladder_figure"),
     path("figures/<str:cluster>/<str:group>/dead-letters/", retries.dead_letters, name="dead_letters_figure"),

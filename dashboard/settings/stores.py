@@ -67,7 +67,10 @@ CONSUMERSCOPE_LAKE = text(
 )
 LAKE_RAW_HOURS = number("CONSUMERSCOPE_LAKE_RAW_HOURS", 48, "Hours for which every reading is kept.", least=1)
 LAKE_MINUTE_WINDOW_DAYS = number(
-    "CONSUMERSCOPE_LAKE_MINUTE_WINDOW_DAYS", 7, "Days for which 1-minute windows are kept.", least=1
+    "CONSUMERSCOPE_LAKE_MINUTE_WINDOW_DAYS",
+    7,
+    "Days for which 1-minute windows, and the rates that members report, are kept.",
+    least=1,
 )
 LAKE_TEN_MINUTE_WINDOW_DAYS = number(
     "CONSUMERSCOPE_LAKE_TEN_MINUTE_WINDOW_DAYS",

@@ -58,6 +58,7 @@ ANOMALIES: dict[str, str | Promise] = {
     "topic_gone": _("topic gone"),
     "never_committed": _("never committed"),
     "queue_unreadable": _("queue unreadable"),
+    "queue_unwritable": _("queue not writable"),
 }
 
 CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items(), ANOMALIES.items()))

@@ -27,6 +27,11 @@ HELP: dict[str, str | Promise] = {
     "brokers": _("Brokers that were scraped, of those that the name servers list."),
     "by": _("The user who requested it."),
     "bytes": _("Bytes that the brokers sent."),
+    "cached_messages": _("Messages that a member has pulled and not finished. In a chart: the most within a window."),
+    "cached_mib": _(
+        "Size of the messages that a member has pulled and not finished, in whole MiB for each queue. In a chart: the "
+        "most within a window."
+    ),
     "calls": _("Requests that were sent to the brokers."),
     "cause": _("What triggered the rebalance, as far as members and brokers show."),
     "changed": _("When it was last changed, and by whom."),
@@ -46,7 +51,12 @@ HELP: dict[str, str | Promise] = {
     "config_orderly": _("Whether the broker treats the group as orderly."),
     "confirmed": _("How many queues were confirmed at target, and the other outcomes."),
     "consume_enable": _("Whether the broker lets the group consume."),
+    "consume_failed_tps": _(
+        "Messages that each member failed to consume per second, as it reports of its last minute."
+    ),
+    "consume_ok_tps": _("Messages that each member consumed per second, as it reports of its last minute."),
     "consume_rate": _("Messages that the group commits as consumed per second."),
+    "consume_rt_ms": _("Milliseconds that a message took each member, on average."),
     "consume_timeout_minutes": _("Minutes after which the broker takes the consumption of a message as failed."),
     "consumed": _("Messages that were consumed."),
     "consumer_offset": _("The offset that the group has committed on the broker."),
@@ -174,6 +184,10 @@ HELP: dict[str, str | Promise] = {
     "priority": _("If several notes match, the lowest number takes precedence."),
     "problem": _("Why the last scrape of the broker failed, or was partial."),
     "produce_rate": _("Messages stored per second in the topics of the group."),
+    "pull_rt_ms": _(
+        "Milliseconds that a pull with messages took each member; the broker holds a pull until there is a message."
+    ),
+    "pull_tps": _("Messages that each member pulled per second, as it reports of its last minute."),
     "queue": _("One queue of a topic on one broker."),
     "queues_moved": _("Queues that changed their owner."),
     "rate": _("The most messages per second that the resend sends."),
@@ -307,11 +321,7 @@ HELP: dict[str, str | Promise] = {
     "consume_rt": _(
         "Milliseconds that the listener took for a batch, as the client reports it: the average of its last minute."
     ),
-    "consume_ok_tps": _("Messages per second that the listener finished, as the client reports it."),
-    "consume_failed_tps": _("Messages per second that the listener failed, as the client reports it."),
     "consume_failed_messages": _("Messages that the listener failed within an hour, as the client reports it."),
-    "cached_messages": _("Messages that the client has pulled and not finished."),
-    "cached_mib": _("The size of these messages, in whole MiB, as the client reports it."),
     "last_pull_at": _("When the client last pulled from the queue, by its own clock."),
     "last_consume_at": _("When the client last consumed a message of the queue, by its own clock."),
     "last_lock_at": _("When the client last locked the queue, by its own clock. Orderly members lock their queues."),

@@ -51,6 +51,10 @@ class JavaAdmin:
         total, per_second = self._child.call("statistic", broker=broker, name=name, key=key)
         return total, per_second
 
+    def consume_status(self, group: str, client_id: str, topic: str) -> dict[str, float]:
+        """What RocketMQ's own admin client is given of a member's last minute, by the names of its ConsumeStatus."""
+        return dict(self._child.call("consume_status", group=group, client_id=client_id, topic=topic))
+
     def let_pop(self, group: str, topic: str) -> None:
         self._child.call("let_pop", group=group, topic=topic)
 

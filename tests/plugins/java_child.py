@@ -35,6 +35,7 @@ class Calls:
         self.let_pop = self._administration.let_pop
         self.reset_by_time = self._administration.reset_by_time
         self.statistic = self._administration.statistic
+        self.consume_status = self._administration.consume_status
 
     def send(self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "") -> list[int]:
         body = b"x" * size

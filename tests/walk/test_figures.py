@@ -16,6 +16,7 @@ OWNERS = "/figures/prod/billing/ownership/"
 LADDER = "/figures/prod/billing/ladder/"
 VOLUMES = ("/figures/prod/billing/volumes/", "/figures/prod/billing/dead-letters/")
 MEASURED = ("/figures/prod/billing/rates/", "/figures/prod/billing/time-lag/")
+RATES = "/figures/prod/billing/member-rates/"
 # Worlds whose members have not said what they hold.
 UNTOLD = {"not_sampled", "silent_members", "members_not_asked", "never_read_group", "never_read_cluster"}
 # Worlds whose second half hour is known of nothing.
@@ -63,6 +64,10 @@ def test_no_figure_draws_what_was_not_read(world: str, path: str) -> None:
         assert all(hatches(figure))
     if path == OWNERS:
         assert _is_said_by_members(world, figure, drawn)
+    elif path == RATES:
+        # Of members, whatever is known of offsets.
+        assert {type(value) for value in drawn} in ({float, type(None)}, {type(None)})
+        assert any("broker-b could not be read" in reason for reason in hatches(figure)) == (float in map(type, drawn))
     elif path == LADDER:
         # Of all levels of all brokers, or of none.
         assert {type(value) for value in drawn} <= {int, type(None)}

@@ -71,6 +71,7 @@ WIDEST = {
         f"by=queue&{EVER}",
     ),
     "group_members": (*LIST, f"{PAGE}&ordering=-messages_per_second"),
+    "group_member_rates": (f"step=60&{HOURS}", WEEK, EVER),
     "group_notes": LIST,
     "group_offsets": LIST,
     "group_queues": (*LIST, f"{PAGE}&ordering=-lag_messages"),
@@ -95,7 +96,7 @@ WIDEST = {
 PAGE_PARAMETERS = (
     {"all", "asked", "at", "bodies", "cause", "cluster", "format", "group", "kind", "lag", "look", "message", "next"}
     | {"of_cluster", "online", "ordering", "outcome", "page", "range", "rule", "search", "severity", "state", "status"}
-    | {"code", "confidence", "topic"}
+    | {"code", "confidence", "measure", "topic"}
 )
 PAGES_WIDEST = "range=90d&all=1"
 

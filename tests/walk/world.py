@@ -4,12 +4,15 @@ One group on two brokers: every offset, lag, rate and count of it is above zero,
 lost of that knowledge: losses.py.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+
+import pyarrow as pa
 
 from consumers.alerts.health import note
 from consumers.findings.record import record_clusters
+from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, hour_folder
 from consumers.models import (
     Assignment,
     Client,
@@ -57,6 +60,15 @@ from tests.world import (
 BROKERS = ("broker-a", "broker-b")
 CLIENTS = ("10.0.0.7@3312", "10.0.0.8@3312")
 DEAD = "broker-b could not be read: connection refused"
+REPORTED = {
+    "topic": "Orders",
+    "consume_failed_tps": 0.5,
+    "consume_rt": 12.5,
+    "pull_tps": 3.5,
+    "pull_rt": 80.5,
+    "cached_count": 8,
+    "cached_mib": 2,
+}
 DETAIL = {"expired_messages": 5, "lag_messages": 40}
 FAILING = {"consume_failed_tps": 0.9, "consume_ok_tps": 1.5, "consume_failed_messages": 40, "consume_rt": 2.5}
 
@@ -245,3 +257,17 @@ def _past(group: ConsumerGroup, lake: Lake) -> None:
         for queue_id in (1, 2, 3, 4)
     }
     put_windows(lake, group, starts[0], lags, DEAD, brokers=("broker-b", "broker-a"))
+    _rates(group, lake, starts)
+
+
+def _rates(group: ConsumerGroup, lake: Lake, starts: list[datetime]) -> None:
+    """In the second half hour nobody could be asked."""
+    rows = [
+        {"cluster": "prod", "taken_at": start, "group": group.name, "client_id": client_id}
+        | (REPORTED | {"consume_ok_tps": 2.5 + number} if number < 15 else {"error": DEAD})
+        for number, start in enumerate(starts)
+        for client_id in CLIENTS
+    ]
+    schema = TABLES["member_rates"]
+    folder = hour_folder("member_rates", "prod", starts[0])
+    lake.write(pa.Table.from_pylist(rows, schema), f"{folder}/{COMPACTED}", schema)

@@ -21,11 +21,11 @@ from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import BrokerRefused, LocalProtocolError, RocketMQError
 from consumers.rocketmq.writes import Outgoing
 from consumers.vocabulary.reasons import ResendCause, stored_reason
+from consumers.vocabulary.states import READ, WRITE
 
 from .plan import AT_ONCE, earlier_resend, place_of, sent_before
 
 # The target of a dead-letter message: a writable and readable queue, on the message's own broker if that has one.
-READ, WRITE = 4, 2
 
 # Messages with the same key go to the same queue.
 JOINING = ("__SHARDINGKEY", "KEYS", "UNIQ_KEY")

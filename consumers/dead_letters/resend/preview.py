@@ -13,7 +13,8 @@ from consumers.jobs.audit import note
 from consumers.jobs.refused import ActRefused
 from consumers.jobs.wires import why_read_only
 from consumers.models import Cluster, ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.retries.checks.observed import READ, WRITE, BrokerConditions, RetryConditions, group_facts
+from consumers.retries.checks.observed import BrokerConditions, RetryConditions, group_facts
+from consumers.vocabulary.states import READ, WRITE
 
 # Reasons against resending dead-letter messages to a group, and warnings: rules over facts.
 

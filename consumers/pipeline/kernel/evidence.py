@@ -50,6 +50,7 @@ OWNER_COLUMNS = [
     "cached_min",
     "cached_max",
     "cached_count",
+    "cached_mib",
     "orderly",
     "last_pull_at",
     "last_consume_at",
@@ -238,6 +239,8 @@ def with_owners(queues: pa.Table, ownership: pa.Table, present: pa.Table) -> pa.
     answers = Answers.of(ownership)
     found = beside(queues, group_ownership(answers, present), GROUP)
     found = beside(found, queue_ownership(answers, present), QUEUE)
+    owners = present.rename_columns([{"client_id": "owner"}.get(name, name) for name in present.column_names])
+    found = beside(found, owners, [*GROUP, "owner"])
     columns = Columns(found)
     since = np.where(np.isnan(columns["held_us"]), columns["first_sample_us"], columns["held_us"])
     is_free = columns["owners_known"] & ~columns.is_known("owner")

@@ -13,10 +13,6 @@ from consumers.vocabulary.states import BlockedBy, OwnerUnknown, RuleCode, State
 
 from .rule import Evidence, Rule
 
-# Of one queue the client stops to pull above these. RocketMQ 5.4.0, DefaultMQPushConsumer: pullThresholdForQueue,
-# consumeConcurrentlyMaxSpan.
-PULL_THRESHOLD_MESSAGES = 1000
-PULL_THRESHOLD_SPAN = 2000
 FRESH_PULL_SECONDS = 60
 
 
@@ -122,12 +118,20 @@ def blocked_by(columns: Columns) -> pa.Array:
     """As far as the history of what owners hold tells it: why a message is not finished is told by their newest words,
     which are not in it."""
     cached = columns["cached_count"]
-    is_over = (cached > PULL_THRESHOLD_MESSAGES) | (columns["cached_max"] - columns["cached_min"] > PULL_THRESHOLD_SPAN)
+    # As the member itself does, by its own settings (RocketMQ 5.4.0, DefaultMQPushConsumerImpl.pullMessage). A
+    # comparison with one that it has not reported is false.
+    is_over = (
+        (cached > columns["pull_threshold"])
+        | (columns["cached_mib"] > columns["pull_threshold_mib"])
+        | (columns["cached_max"] - columns["cached_min"] > columns["pull_threshold_span"])
+    )
+    is_untold = np.isnan(columns["pull_threshold"])
     pulls = seconds(columns["last_us"] - columns["last_pull_at"]) <= FRESH_PULL_SECONDS
     cases = [
         (np.isnan(cached), BlockedBy.NOT_SAMPLED),
         (columns["orderly"] & (cached > 0), BlockedBy.ORDERLY_MESSAGE),
         (is_over, BlockedBy.FLOW_CONTROL),
+        ((cached > 0) & is_untold, BlockedBy.MESSAGE_AT_LEAST),
         (cached > 0, BlockedBy.MESSAGE),
         (pulls, BlockedBy.SUSPENDED),
     ]

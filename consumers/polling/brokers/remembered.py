@@ -117,6 +117,7 @@ class StoreConfig:
     delete_when: str | None = None
     permission: int | None = None
     delay_levels: str | None = None
+    flush_offsets_ms: int | None = None
     error: str | None = None
 
 
@@ -159,6 +160,7 @@ def store_config(broker: str, config: Mapping[str, str]) -> StoreConfig:
         delete_when=config.get("deleteWhen"),
         permission=_whole(config.get("brokerPermission")),
         delay_levels=_short(config.get("messageDelayLevel")),
+        flush_offsets_ms=_whole(config.get("flushConsumerOffsetInterval")),
     )
 
 

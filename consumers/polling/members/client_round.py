@@ -27,6 +27,7 @@ from .membership import AT_ONCE, Silences, Turn, newest_change
 KEPT = (
     "PROP_CLIENT_VERSION",
     "PROP_CONSUME_TYPE",
+    "PROP_THREADPOOL_CORE_SIZE",
     "adjustThreadPoolNumsThreshold",
     "clientRebalance",
     "consumeConcurrentlyMaxSpan",
@@ -48,6 +49,7 @@ KEPT = (
     "pullThresholdForQueue",
     "pullThresholdForTopic",
     "pullThresholdSizeForQueue",
+    "pullThresholdSizeForTopic",
     "suspendCurrentQueueTimeMillis",
     "vipChannelEnabled",
 )
@@ -174,12 +176,12 @@ def _owned(queue: ProcessQueue) -> OwnedQueue:
         cached_min=queue.cached_min,
         cached_max=queue.cached_max,
         cached_count=queue.cached_count,
+        cached_mib=queue.cached_mib,
         locked=queue.locked,
         dropped=queue.dropped,
         last_pull_at=time_of(queue.last_pull_ms),
         last_consume_at=time_of(queue.last_consume_ms),
         last_lock_at=time_of(queue.last_lock_ms),
-        cached_mib=queue.cached_mib,
     )
 
 

@@ -10,11 +10,9 @@ from consumers.polling.brokers.remembered import RoutedPermission, StoreConfig
 from consumers.polling.reading import BrokerListing, BrokerReading, OffsetsReading
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.names import RETRY_PREFIX, dlq_topic, is_system_group, retry_topic, topic_kind
-from consumers.vocabulary.states import MASTER
+from consumers.vocabulary.states import MASTER, READ, WRITE
 
 from .keyed_rows import EntityIds, QueueKey, stamp_each
-
-READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
 
 
 def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
@@ -281,6 +279,7 @@ def record_store_configs(cluster: Cluster, configs: Iterable[StoreConfig], now: 
             delete_when=config.delete_when,
             permission=config.permission,
             delay_levels=config.delay_levels,
+            flush_offsets_ms=config.flush_offsets_ms,
             config_at=now,
             config_error=None,
         )

@@ -1,6 +1,6 @@
 """Writes a reading as Parquet: one file per table, in the folder of the hour of the reading."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.lake.schemas import DEAD_LETTERS, MEMBERSHIP, OWNERSHIP, READINGS, TIME
+from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNERSHIP, READINGS, TIME
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
 from consumers.polling.brokers.joined import encoded
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
@@ -142,7 +142,11 @@ def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: 
         lake.write(dead, place, DEAD_LETTERS, rows_in_group(dead.num_rows))
     if members is None:
         return
-    tables = {"membership": (membership_rows(members), MEMBERSHIP), "ownership": (ownership_rows(members), OWNERSHIP)}
+    tables = {
+        "membership": (membership_rows(members), MEMBERSHIP),
+        "ownership": (ownership_rows(members), OWNERSHIP),
+        "member_rates": (rate_rows(members), MEMBER_RATES),
+    }
     for table_name, (found, schema) in tables.items():
         if found:
             table = pa.Table.from_pylist(found, schema)
@@ -184,6 +188,43 @@ def ownership_rows(members: MembersReading) -> list[dict[str, Any]]:
         for client in members.clients
         for row in _client_rows(client)
     ]
+
+
+def rate_rows(members: MembersReading) -> list[dict[str, Any]]:
+    """What each client reports of its last minute, a row per topic, and what it held of the topic's queues."""
+    return [
+        {
+            "cluster": members.cluster,
+            "taken_at": members.taken_at,
+            "group": client.group,
+            "client_id": client.client_id,
+            "error": client.error,
+            **row,
+        }
+        for client in members.clients
+        for row in _topic_rates(client)
+    ]
+
+
+def _topic_rates(client: ClientReading) -> Iterator[dict[str, Any]]:
+    reported, held = client.consume_status or {}, [queue for queue in client.queues if not queue.dropped]
+    popped = {queue["topic"] for queue in client.pop_queues or ()}
+    topics = sorted(reported.keys() | {queue.topic for queue in held})
+    for topic in topics:
+        caches = {
+            f"cached_{what}": None if topic in popped else _sum(getattr(queue, f"cached_{what}") for queue in queues)
+            for what in ("count", "mib")
+            for queues in [[queue for queue in held if queue.topic == topic]]
+        }
+        yield {"topic": topic, **reported.get(topic, {}), **caches}
+    if not topics:
+        yield {"topic": None}
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    """A part of a sum is no sum."""
+    known = list(values)
+    return None if None in known else sum(value for value in known if value is not None)
 
 
 def _client_rows(client: ClientReading) -> Iterator[dict[str, Any]]:

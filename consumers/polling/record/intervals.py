@@ -116,12 +116,12 @@ MEMORY = (
     "cached_min",
     "cached_max",
     "cached_count",
+    "cached_mib",
     "locked",
     "dropped",
     "last_pull_at",
     "last_consume_at",
     "last_lock_at",
-    "cached_mib",
 )
 
 HEAD = MEMORY.index("cached_min")

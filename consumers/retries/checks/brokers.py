@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.retries.checks.observed import (
-    READ,
-    WRITE,
     BrokerConditions,
     ClientConditions,
     GroupConfigured,
@@ -15,6 +13,7 @@ from consumers.retries.checks.observed import (
 from consumers.retries.checks.retry_check import PERMISSION_OF_EACH, Of, Outcome, check, fails, holds, unknown
 from consumers.rocketmq.names import dlq_topic, retry_topic
 from consumers.vocabulary.findings import FindingSeverity
+from consumers.vocabulary.states import READ, WRITE
 
 from .condition_rows import (
     ConditionName,

@@ -10,8 +10,9 @@ from django.utils.translation import gettext
 from consumers.queries.declared import INSIDE, answer, public
 from consumers.queries.findings import DetectedFinding, ids
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
+from consumers.vocabulary.states import WRITE
 
-from .observed import WRITE, BrokerConditions, RetryConditions
+from .observed import BrokerConditions, RetryConditions
 
 
 class ConditionName(StrEnum):

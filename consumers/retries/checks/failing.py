@@ -20,9 +20,9 @@ from consumers.retries.checks.members import HEARTBEATS
 from consumers.retries.checks.retry_check import Configured
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.findings import FindingSeverity
-from consumers.vocabulary.states import BROADCASTING
+from consumers.vocabulary.states import BROADCASTING, WRITE
 
-from .observed import WRITE, KnownBroker, RetryConditions, facts_of, known_brokers
+from .observed import KnownBroker, RetryConditions, facts_of, known_brokers
 
 # Which groups may fail a retry condition: found in SQL among all groups, so that only these are evaluated one by one.
 

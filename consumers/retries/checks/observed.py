@@ -15,7 +15,6 @@ from consumers.vocabulary.states import BROADCASTING, MASTER, POPPING, PULLING
 from consumers.words.reasons import membership_reason, stored_words
 
 # What is known of one group where its retries are concerned. Plain facts; null is: not known, or there is none.
-READ, WRITE = 4, 2  # bits of a permission (RocketMQ 5.4.0, PermName)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from consumers.queries.declared import copied
 from consumers.queries.texts import age, count, iso, messages, rate
 from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQueue, StoredHead
 from consumers.retries.unfinished.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
+from consumers.rocketmq.client_defaults import DEFAULTS
 from consumers.words.reasons import stored_words
 
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
@@ -25,6 +26,7 @@ def facts_of(head: StuckMessage) -> dict[str, Any]:
         "failed_messages_last_hour": head.status.get("consume_failed_messages"),
         "mean_consume_ms": head.status.get("consume_rt"),
         "cached_messages": head.cached_count,
+        "cached_mib": head.cached_mib,
         "cached_span": head.cached_span,
         "consumer_offset_in_memory": head.commit_offset,
         "last_consume_seconds": head.ago(head.last_consume_at),
@@ -85,11 +87,19 @@ def _of_the_client(head: StuckMessage) -> Iterator[str]:
         name, limit = head.flow_control
         words = {"name": name, "limit": count(limit)}
         yield gettext("flow control: it has stopped pulling the queue (%(name)s %(limit)s)") % words
+    elif head.untold_limits and head.cached_count:
+        defaults = ", ".join(f"{name} {count(int(DEFAULTS[name]))}" for name in head.untold_limits)
+        yield gettext("flow control unknown: the member does not report its thresholds (defaults: %(defaults)s)") % {
+            "defaults": defaults
+        }
     if head.orderly and head.failed_per_second == 0:
         yield gettext("an orderly listener with autoCommit=false that does not commit looks the same")
     if head.orderly is False and head.timeout_seconds is not None:
         words = {"timeout": age(head.timeout_seconds)}
         yield gettext("consumeTimeout is %(timeout)s: messages that run longer are sent back while they run") % words
+    if head.cached_count and head.busy_threads is not None and head.busy_threads[0] >= BUSY * head.busy_threads[1]:
+        words = {"busy": f"{head.busy_threads[0]:,.1f}", "n": count(head.busy_threads[1])}
+        yield gettext("its threads may all be busy: its messages took %(busy)s of %(n)s on average") % words
     if head.orderly is False and head.ok_per_second == 0 and not head.failed_per_second:
         threads = head.settings.get("consumeThreadMax")
         if threads:
@@ -111,6 +121,9 @@ LOCK_LASTS_SECONDS = 30
 # A member tries what it could not send back again after so long (RocketMQ 5.4.0, ConsumeMessageConcurrentlyService.
 # submitConsumeRequestLater). A bit less than all of a minute's tries are counted when it is heard.
 TRIED_EVERY_SECONDS, COUNTED_TRIES = 5, 0.7
+
+# From this share of its threads on they may all be busy.
+BUSY = 0.9
 
 # From this share of its consumeTimeout on a message is said to come near it.
 NEAR_TIMEOUT = 0.8

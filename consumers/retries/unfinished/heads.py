@@ -62,6 +62,7 @@ class StuckMessage:
     status: Mapping[str, float | int | None] = field(default_factory=dict)
     cached_max: int | None = None
     cached_count: int | None = None
+    cached_mib: int | None = None
     commit_offset: int | None = None
     last_pull_at: datetime | None = None
     last_consume_at: datetime | None = None
@@ -122,16 +123,36 @@ class StuckMessage:
 
     @property
     def flow_control(self) -> tuple[str, int] | None:
-        """The setting and its value by which it pulls no more of the queue (RocketMQ 5.4.0, DefaultMQPushConsumerImpl.
-        pullMessage); None where it is not known to do so."""
-        limits = [("pullThresholdForQueue", self.cached_count)]
-        if self.orderly is False:
-            limits.append(("consumeConcurrentlyMaxSpan", self.cached_span))
-        for name, value in limits:
+        """The setting and its value above which it pulls no more of the queue (RocketMQ 5.4.0,
+        DefaultMQPushConsumerImpl.pullMessage); None where it is not known to do so."""
+        for name, value in self._limited:
             said = self.settings.get(name, "")
-            if said.isdecimal() and value is not None and value >= int(said):
+            if said.isdecimal() and value is not None and value > int(said):
                 return name, int(said)
         return None
+
+    @property
+    def untold_limits(self) -> list[str]:
+        """Settings that may keep it from pulling, and that it does not report."""
+        return [name for name, _value in self._limited if not self.settings.get(name, "").isdecimal()]
+
+    @property
+    def _limited(self) -> list[tuple[str, int | None]]:
+        limits = [("pullThresholdForQueue", self.cached_count), ("pullThresholdSizeForQueue", self.cached_mib)]
+        if self.orderly is False:
+            limits.append(("consumeConcurrentlyMaxSpan", self.cached_span))
+        return limits
+
+    @property
+    def busy_threads(self) -> tuple[float, int] | None:
+        """How many threads its messages took on average in its last minute, and how many it has. None where that is
+        not known: batches are finished together, and times of one topic are not those of another."""
+        has, rates = self.settings.get("PROP_THREADPOOL_CORE_SIZE", ""), (self.ok_per_second, self.failed_per_second)
+        mean_ms = self.status.get("consume_rt")
+        is_single = self.settings.get("consumeMessageBatchMaxSize") == "1"
+        if not is_single or not has.isdecimal() or not mean_ms or None in rates:
+            return None
+        return sum(rate for rate in rates if rate is not None) * mean_ms / 1000, int(has)
 
     @property
     def after(self) -> int | None:
@@ -262,7 +283,7 @@ def refusals(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, str]:
 
 
 HeadKey = tuple[int, int, str]  # group id, queue id, client id
-CACHED = ("client_id", "cached_max", "cached_count", "commit_offset")
+CACHED = ("client_id", "cached_max", "cached_count", "cached_mib", "commit_offset")
 REPORTED = (*CACHED, "last_pull_at", "last_consume_at", "last_lock_at")
 NOT_LOOKED_UP = gettext_lazy("the message has not been fetched yet")
 

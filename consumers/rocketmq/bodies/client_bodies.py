@@ -181,12 +181,13 @@ def _process_queue(queue: Fields, value: Fields) -> ProcessQueue:
         cached_min=least,
         cached_max=greatest,
         cached_count=count,
+        # Rounded down, as the client compares it with its own threshold (5.4.0, ProcessQueue.fillProcessQueueInfo).
+        cached_mib=value.optional_integer("cachedMsgSizeInMiB"),
         locked=value.optional_flag("locked"),
         dropped=value.optional_flag("droped"),
         last_pull_ms=value.optional_moment("lastPullTimestamp"),
         last_consume_ms=value.optional_moment("lastConsumeTimestamp"),
         last_lock_ms=value.optional_moment("lastLockTimestamp"),
-        cached_mib=value.optional_integer("cachedMsgSizeInMiB"),
     )
 
 

@@ -21,6 +21,7 @@ from dashboard.pages.common.frame import Frame, context, frame_of, no_group, pag
 from dashboard.pages.common.moments import moment_of
 from dashboard.pages.rebalances.rebalances import rebalance_spans
 
+from .member_rates import measure_choices, measure_of
 from .ownership_tables import compared, member_table, queue_table, subscription_table
 
 # The Ownership tab of a group: who owns which queue, now and over time, beside who is to own it.
@@ -50,6 +51,9 @@ def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str
         **queue_table(frame, head, rows),
         **subscription_table(frame, group),
         **_legend(owners),
+        measure=measure_of(request),
+        measure_choices=measure_choices(frame),
+        rates_query=frame.here(range=frame.range.name, all=None, at=None),
         **_rebalances(frame, cluster, name),
     )
 

@@ -49,7 +49,7 @@ def test_before_it_was_measured_all_is_unknown_but_how_long_tables_are_kept():
     assert {table.bytes for table in found.tables} == {None}
     assert {table.table: table.kept_seconds / 86400 for table in found.tables} == {
         "readings": 2, "membership": 2, "ownership": 2, "stored_offsets": 2, "dead_letters": 2, "knots": 30,
-        "windows_60": 7, "windows_600": 90, "windows_3600": 730, "windows_86400": 1825,
+        "member_rates": 7, "windows_60": 7, "windows_600": 90, "windows_3600": 730, "windows_86400": 1825,
     }  # fmt: skip
 
 

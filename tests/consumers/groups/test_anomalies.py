@@ -150,6 +150,28 @@ def test_it_finds_queues_that_are_written_to_and_cannot_be_read(group, cluster):
     assert anomaly.sentence.startswith("2 queues of Orders on broker-a (4, 5): can be written but not read")
 
 
+def test_it_finds_queues_that_are_read_and_take_no_message(group, cluster):
+    a_snapshot(group, a_queue(cluster, "Orders"), 40, 40)
+    for number, (readable, writable) in enumerate([(True, False), (True, False), (True, None), (True, True)], 4):
+        queue = a_queue(cluster, "Orders", number)
+        queue.readable, queue.writable = readable, writable
+        queue.save()
+    [anomaly] = found()
+    assert (anomaly.name, anomaly.queue_ids) == ("queue_unwritable", (4, 5))
+    assert anomaly.sentence.startswith("2 queues of Orders on broker-a (4, 5): can be read but not written")
+
+
+@pytest.mark.parametrize("permission", ["permission", "routed_permission"])
+def test_queues_of_a_broker_that_takes_no_message_take_none(group, cluster, permission):
+    cluster.brokers.update(**{permission: 4})
+    queue = a_queue(cluster, "Orders")
+    queue.readable, queue.writable = True, True
+    queue.save()
+    a_snapshot(group, queue, 40, 40)
+    [anomaly] = found()
+    assert (anomaly.name, anomaly.queue_ids) == ("queue_unwritable", (0,))
+
+
 def test_it_says_nothing_of_a_broker_that_is_not_read_and_says_so(group, cluster):
     a_dead_broker(cluster)
     queue = a_queue(cluster, "Orders", broker="broker-b")

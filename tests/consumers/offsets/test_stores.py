@@ -43,12 +43,19 @@ def test_every_store_says_its_offset_with_its_time_and_source(group):
     }
 
 
-def test_it_says_when_a_file_was_written_and_how_often_it_is(group):
+def test_it_says_when_a_file_was_written_and_how_often_its_broker_does(group):
+    group.cluster.brokers.update(flush_offsets_ms=15_000)
     an_offset_file(group.cluster, a_file_row(offset=90))
     [row] = group_offsets(group, now=NOW).rows
     file, memory = stores(row)["broker_file"], stores(row)["broker_memory"]
-    assert (file.persisted_at, file.usual_period_seconds) == (ago(32), 5.0)
+    assert (file.persisted_at, file.usual_period_seconds) == (ago(32), 15.0)
     assert (memory.persisted_at, memory.usual_period_seconds) == (None, 5.0)
+
+
+def test_how_often_a_broker_writes_its_file_is_not_guessed(group):
+    an_offset_file(group.cluster, a_file_row(offset=90))
+    [row] = group_offsets(group, now=NOW).rows
+    assert stores(row)["broker_file"].usual_period_seconds is None
 
 
 def test_members_that_commit_at_another_interval_say_so(group):
@@ -215,5 +222,5 @@ def test_the_number_of_queries_does_not_grow_with_queues(group, django_assert_nu
         a_snapshot(group, queue, 100, 150)
         an_owner(group, queue, (112, 139, 28))
     an_offset_file(group.cluster, *(a_file_row(queue_id=queue_id, offset=90) for queue_id in range(20)))
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         assert len(group_offsets(group, now=NOW).rows) == 20

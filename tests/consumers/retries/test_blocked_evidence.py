@@ -8,6 +8,7 @@ from consumers.retries.unfinished.blocked import evidence_of, facts_of
 from consumers.retries.unfinished.heads import Sendbacks
 from tests.consumers.retries.test_blocked_kinds import CONCURRENT, FAILING, FINE, HEAD, ORDERLY
 
+ONE_BY_ONE = {"consumeMessageBatchMaxSize": "1", "PROP_THREADPOOL_CORE_SIZE": "2"}
 FAIL = "0.9/s of Stock failed at this member in its last minute, over all its queues"
 
 
@@ -34,8 +35,21 @@ FAIL = "0.9/s of Stock failed at this member in its last minute, over all its qu
             "failed messages of the group arrive in its retry topic",
         ),
         (
-            replace(CONCURRENT, status=FINE, settings={"pullThresholdForQueue": "4"}),
-            "flow control: it has stopped pulling the queue (pullThresholdForQueue 4)",
+            replace(CONCURRENT, status=FINE, settings={"pullThresholdForQueue": "3"}),
+            "flow control: it has stopped pulling the queue (pullThresholdForQueue 3)",
+        ),
+        (
+            replace(CONCURRENT, status=FINE, cached_mib=12, settings={"pullThresholdSizeForQueue": "11"}),
+            "flow control: it has stopped pulling the queue (pullThresholdSizeForQueue 11)",
+        ),
+        (
+            replace(CONCURRENT, status=FINE, settings={"pullThresholdForQueue": "1000"}),
+            "flow control unknown: the member does not report its thresholds "
+            "(defaults: pullThresholdSizeForQueue 100, consumeConcurrentlyMaxSpan 2,000)",
+        ),
+        (
+            replace(CONCURRENT, status=FINE | {"consume_rt": 3800.0}, settings=ONE_BY_ONE),
+            "its threads may all be busy: its messages took 1.9 of 2 on average",
         ),
         (
             replace(CONCURRENT, status=FINE, message_model="BROADCASTING"),

@@ -155,7 +155,7 @@ def test_what_waits_behind_is_known_or_null_and_never_below_zero(orderly, cached
         assert head.finished_out_of_order >= 0
 
 
-STOPPED = {"settings": {"consumeConcurrentlyMaxSpan": "9"}}
+STOPPED = {"settings": {"consumeConcurrentlyMaxSpan": "8"}}
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,10 @@ STOPPED = {"settings": {"consumeConcurrentlyMaxSpan": "9"}}
         (replace(CONCURRENT, cached_max=100, cached_count=1), 0, 49),
         # Flow control: 110 to 149 are not pulled; of 101 to 109 it holds 3.
         (replace(CONCURRENT, **STOPPED), 43, 6),
-        (replace(CONCURRENT, settings={"pullThresholdForQueue": "4"}), 43, 6),
+        (replace(CONCURRENT, settings={"pullThresholdForQueue": "3"}), 43, 6),
+        (replace(CONCURRENT, cached_mib=12, settings={"pullThresholdSizeForQueue": "11"}), 43, 6),
+        # At its threshold it pulls still.
+        (replace(CONCURRENT, settings={"pullThresholdForQueue": "4"}), 3, 46),
         (replace(ORDERLY, **STOPPED), 49, 0),
     ],
 )

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils.translation import override
 
 from dashboard.pages.groups import NUMBERS as OF_GROUPS
+from dashboard.pages.ownership.member_rates import MEASURES
 from dashboard.pages.retries import NUMBERS as OF_RETRIES
 from dashboard.wording.help import HELP
 from tests.health_rows import a_healthy_group, a_read_cluster
@@ -16,8 +17,19 @@ ROOT = Path(__file__).resolve().parents[3]
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 HEAD = re.compile(r'<(?:th(?=[^>]* scope="col")|dt)\b[^>]*>')
 DESCRIBED = re.compile(r'{% describe (?:"(?P<name>\w+)"|head\.name)[^%]*%}')
-# The heads of lists that can be sorted are made in Python.
-MADE = {"group", "cluster", "state", "health", "line", "last_rebalance_at", "taken_at", *OF_GROUPS, *OF_RETRIES}
+# The heads of lists that can be sorted, and of charts that can be chosen, are made in Python.
+MADE = {
+    "group",
+    "cluster",
+    "state",
+    "health",
+    "line",
+    "last_rebalance_at",
+    "taken_at",
+    *OF_GROUPS,
+    *OF_RETRIES,
+    *MEASURES,
+}
 HEADS = [(path, head) for path in TEMPLATES for head in HEAD.findall(path.read_text())]
 PAGES = ["/", "/groups/", "/groups/prod/billing/", "/groups/prod/billing/ownership/", "/clusters/", "/states/"]
 

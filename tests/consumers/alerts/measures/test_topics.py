@@ -61,9 +61,7 @@ def test_only_the_queues_of_the_topic_count(cluster: Cluster) -> None:
     assert values == {Measure.LAG: [8], Measure.TIME_LAG: [90.0], Measure.STATE: ["STALL"]}
     state = table.columns[Measure.STATE]
     assert state.since(0) == ago(720)
-    assert state.evidence(0) == (
-        "blocked · queue 1 of Orders on broker-a: no commit for 12 min, lag 8 messages"
-    )
+    assert state.evidence(0) == ("blocked · queue 1 of Orders on broker-a: no commit for 12 min, lag 8 messages")
 
 
 def test_a_group_without_offsets_of_the_topic_is_not_looked_at(cluster: Cluster) -> None:

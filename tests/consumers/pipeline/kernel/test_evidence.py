@@ -3,7 +3,15 @@
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.kernel.evidence import Answers, group_ownership, membership_evidence, queue_ownership
+from consumers.lake.schemas import READINGS
+from consumers.pipeline.kernel.columns import QUEUE
+from consumers.pipeline.kernel.evidence import (
+    Answers,
+    group_ownership,
+    membership_evidence,
+    queue_ownership,
+    with_owners,
+)
 from consumers.pipeline.known import MEMBERS
 from tests.pipeline_rows import PLACE, at, table, us
 
@@ -59,6 +67,17 @@ def test_the_owner_is_who_holds_the_queue_in_its_newest_answer():
     (row,) = queue_ownership(seen, present("c1", "c2")).to_pylist()
     assert (row["owner"], row["owners"], row["cached_count"]) == ("c2", 1, 3)
     assert (row["held_us"], row["owner_changed_us"]) == (us(60), us(60))
+
+
+def test_a_queue_has_the_thresholds_that_its_owner_reports():
+    members = [{**GROUP, "client_id": client, "pull_threshold": n} for client, n in (("c1", 50), ("c2", None))]
+    answers = table("ownership", [holds(0, "c1"), holds(0, "c2", queue_id=1)])
+    queues = pa.Table.from_pylist([PLACE, PLACE | {"queue_id": 1}], pa.schema([READINGS.field(name) for name in QUEUE]))
+    found = with_owners(queues, answers, pa.Table.from_pylist(members, MEMBERS)).sort_by("queue_id")
+    assert found.select(["owner", "pull_threshold"]).to_pylist() == [
+        {"owner": "c1", "pull_threshold": 50},
+        {"owner": "c2", "pull_threshold": None},
+    ]
 
 
 def test_a_client_that_has_left_owns_nothing():

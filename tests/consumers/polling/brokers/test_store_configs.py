@@ -83,6 +83,14 @@ def test_it_stores_the_delays_of_a_brokers_levels_as_it_writes_them():
     assert Broker.objects.get().delay_levels == "1s 5s 10s"
 
 
+@pytest.mark.django_db
+def test_it_stores_how_often_a_broker_writes_its_offsets():
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster)
+    record_store_configs(cluster, [store_config("broker-a", {"flushConsumerOffsetInterval": "10000"})], at(0))
+    assert Broker.objects.get().flush_offsets_ms == 10_000
+
+
 def test_a_list_of_delays_too_long_to_be_kept_is_not_known():
     assert store_config("broker-a", {"messageDelayLevel": " ".join(["1s"] * 400)}).delay_levels is None
 

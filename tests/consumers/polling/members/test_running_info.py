@@ -15,6 +15,7 @@ QUEUE = ProcessQueue(
     cached_min=7,
     cached_max=9,
     cached_count=3,
+    cached_mib=2,
     locked=True,
     dropped=False,
     last_pull_ms=1_772_330_400_500,

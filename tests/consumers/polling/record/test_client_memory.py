@@ -15,6 +15,7 @@ HELD = {
     "cached_min": 7,
     "cached_max": 9,
     "cached_count": 2,
+    "cached_mib": 1,
     "locked": True,
     "last_pull_at": at(-1),
     "last_consume_at": at(-2),

@@ -82,11 +82,12 @@ def test_a_client_without_an_offset_in_its_memory_has_none() -> None:
 
 def test_it_reads_a_queue_that_holds_messages() -> None:
     value = (
-        '{"cachedMsgCount":4,"cachedMsgMaxOffset":10,"cachedMsgMinOffset":7,"commitOffset":7,"droped":true,'
+        '{"cachedMsgCount":4,"cachedMsgMaxOffset":10,"cachedMsgMinOffset":7,"cachedMsgSizeInMiB":12,'
+        '"commitOffset":7,"droped":true,'
         '"lastConsumeTimestamp":3,"lastLockTimestamp":0,"lastPullTimestamp":2,"locked":true}'
     )
     assert running_info(info_body(mqTable=f"{{{QUEUE}:{value}}}")).queues == [
-        ProcessQueue("T", "b", 1, 7, 7, 10, 4, True, True, last_pull_ms=2, last_consume_ms=3, last_lock_ms=None)
+        ProcessQueue("T", "b", 1, 7, 7, 10, 4, 12, True, True, last_pull_ms=2, last_consume_ms=3, last_lock_ms=None)
     ]
 
 
@@ -111,7 +112,7 @@ def test_messages_that_an_orderly_client_works_on_are_held(cached, taken, held) 
 def test_what_a_client_does_not_say_of_a_queue_is_unknown() -> None:
     table = f'{{{QUEUE}:{{"cachedMsgCount":0,"cachedMsgMinOffset":0,"cachedMsgMaxOffset":0,"commitOffset":0}}}}'
     assert running_info(info_body(mqTable=table)).queues == [
-        ProcessQueue("T", "b", 1, 0, None, None, 0, None, None, None, None, None)
+        ProcessQueue("T", "b", 1, 0, None, None, 0, None, None, None, None, None, None)
     ]
 
 

@@ -106,3 +106,13 @@ def test_the_lowest_of_several_rows_before_counts():
 def test_a_row_keeps_what_was_found_before():
     flawed = a_file(a_row("g", "Orders", 0, 80) | {"finding": a_finding("Odd.")})
     assert said(mark_went_back(flawed, file(120), None, None))[0].startswith("Odd. 80 is lower")
+
+
+def test_what_its_broker_need_not_have_written_yet_is_not_behind():
+    earlier = memory(120, taken_at=BEFORE)
+    written = BEFORE + timedelta(seconds=60)
+    judged = [
+        names(mark_went_back(file(80, modified_at=written), None, memory(130), earlier, flush))
+        for flush in (None, 5_000, 30_000, 31_000)
+    ]
+    assert judged == [["behind_memory"]] * 3 + [[]]
