@@ -6,22 +6,18 @@ five queries where an offset went back, one otherwise.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from django.db.models import Q
 
-from consumers.lake import reader
-from consumers.lake.schemas import TIME
 from consumers.lake.store import Lake
 from consumers.models import (
     Assignment,
     Client,
     ConsumerGroup,
-    QueueSnapshot,
     Reading,
     Rebalance,
     ResetMethod,
@@ -34,12 +30,14 @@ from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.totals import TOLD
 from consumers.rocketmq.client_defaults import MOST_THREADS
 from consumers.stores.exposure import STANDS
+from consumers.vocabulary.states import BROADCASTING
 
+from .away_file import AwayFile, away_file
 from .fallen import FallenQueue, ResetWrite, fallen_part
 from .parts import RepeatPart
+from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
 
-Place = tuple[str, str, int]
-NUMBERS = ("from_offset", "to_offset", "broker_offset", "min_offset", "fastest", "was_lost", "before_us", "at_us")
+NUMBERS = ("from_offset", "broker_offset", "min_offset", "fastest", "was_lost", "before_us", "at_us")
 NO_REPORT_OLDER = timedelta(seconds=60)
 # Members commit at least so often, unless somebody set them to.
 COMMITTED_WITHIN = timedelta(seconds=5)
@@ -77,7 +75,8 @@ def fallen_parts(falls: pa.Table, lake: Lake, until: datetime, durations: Durati
     for group, one in mine:
         if around.is_reset(group, one):
             continue
-        part = fallen_part(around.fallen(group, one, together[group.pk, one["at_us"]]))
+        fallen = around.fallen(group, one, together[group.pk, one["at_us"]])
+        part = None if fallen is None else fallen_part(fallen)
         if part is not None:
             found[group.pk].append(part)
     return found
@@ -92,7 +91,7 @@ def reset_parts(clusters: Sequence[str], after: datetime, until: datetime) -> di
         return {}
     found: dict[int, list[RepeatPart]] = defaultdict(list)
     reports, clients = _reports(groups, after, until), _clients(groups, after, until)
-    ends = _broker_offsets(groups)
+    ends = broker_offsets(groups)
     for (pk, place), resets in written_resets(groups, after, until).items():
         for one in resets:
             if one.written_at is None or not after < one.written_at < until or one.write.target >= one.write.before:
@@ -144,6 +143,8 @@ def _groups(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], ConsumerGro
     if not names:
         return {}
     found = ConsumerGroup.objects.filter(name__in=names, cluster__name__in={one["cluster"] for one in rows})
+    # What brokers have of a broadcasting group is the least of its members, which come and go: broadcast.py.
+    found = found.exclude(message_model=BROADCASTING)
     return {(group.cluster.name, group.name): group for group in found.select_related("cluster")}
 
 
@@ -156,7 +157,7 @@ class Around:
     moves: dict[tuple[int, Place], list[tuple[datetime, datetime]]]
     clients: dict[int, list[MemberSpan]]
     reports: dict[tuple[int, Place], list[Assignment]]
-    lake: Lake
+    stored: StoredHistory
 
     @classmethod
     def of(
@@ -174,8 +175,8 @@ class Around:
             readings=_readings({group.cluster_id for group in groups}, since, last),
             moves=_moves(ids, since, last, timedelta(seconds=durations.replay_after_move_seconds)),
             clients=_clients(ids, since, last),
-            reports=_reports(ids, since, last),
-            lake=lake,
+            reports=_reports(ids, since, until),
+            stored=StoredHistory(lake),
         )
 
     def is_reset(self, group: ConsumerGroup, one: dict[str, Any]) -> bool:
@@ -183,25 +184,39 @@ class Around:
         since, at = moment(one["before_us"]), moment(one["at_us"])
         return any(since < reset.until and at >= reset.since for reset in self.resets.get(key, ()))
 
-    def fallen(self, group: ConsumerGroup, one: dict[str, Any], together: int) -> FallenQueue:
+    def fallen(self, group: ConsumerGroup, one: dict[str, Any], together: int) -> FallenQueue | None:
+        """None where a slave had an older offset, and nobody is known to have gone on from that."""
         place = (one["topic"], one["broker"], one["queue_id"])
         since, at = moment(one["before_us"]), moment(one["at_us"])
-        away = self._away(group.cluster_id, one["broker"], since, at)
-        return FallenQueue(
+        reports = self.reports.get((group.pk, place), ())
+        behind = self._behind(group, place, one, reports) if one["was_behind"] else None
+        if behind is None and one["to_offset"] >= one["from_offset"]:
+            return None
+        unread = self._unread(group.cluster_id, one["broker"], since, at)
+        # Whoever held the queue when its broker was last read holds what it was given.
+        held_at = unread[0] if unread else at
+        fallen = FallenQueue(
             topic=place[0],
             broker=place[1],
             queue_id=place[2],
+            to_offset=one["to_offset"] if behind is None else behind.offset,
             **{name: one[name] for name in NUMBERS},
             is_move=any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
             is_shared=self._is_shared(group.pk, place, since, at),
-            held_until=held_until(self.reports.get((group.pk, place), ()), one["from_offset"], since, at),
-            is_kept=is_kept(self.reports.get((group.pk, place), ()), one["from_offset"], since, at),
-            gap=away is not None,
-            slave=self._slave(group.cluster_id, one["broker"], at),
-            file_modified=None if away is None else self._file_modified(group, one["broker"], away, at),
+            held_until=held_until(reports, one["from_offset"], since, at),
+            is_kept=is_kept(reports, one["from_offset"], since, at),
+            is_resumed=is_resumed(reports, held_at, at),
+            away_us=microseconds(unread[0]) if unread else None,
+            back_us=microseconds(unread[-1]) if unread else None,
+            file=self._file(group, place, one["from_offset"], unread, at) if unread else None,
+            slave=self._slave(group.cluster_id, one["broker"], since, at),
             members=None if group.membership_at is None else members_at(self.clients.get(group.pk, ()), since, at),
             fell_together=together,
         )
+        if behind is None:
+            return fallen
+        shown, begun = microseconds(behind.at), microseconds(self._before(group.cluster_id, behind.at, since))
+        return replace(fallen, resumed_by=behind.client_id, shown_us=shown, back_us=begun)
 
     def _is_shared(self, group: int, place: Place, since: datetime, at: datetime) -> bool:
         """Two processes with one id held the queue: each commits what it has itself, in turn."""
@@ -212,31 +227,46 @@ class Around:
         }
         return any(one.client_id in shared and one.seen_since <= at for one in self.reports.get((group, place), ()))
 
-    def _away(self, cluster: int, broker: str, since: datetime, at: datetime) -> datetime | None:
-        """The first reading in between that did not get the broker's answer."""
-        for taken_at, brokers in self.readings.get(cluster, ()):
-            if since < taken_at < at and not brokers.get(broker, {}).get("read"):
-                return taken_at
-        return None
+    def _unread(self, cluster: int, broker: str, since: datetime, at: datetime) -> list[datetime]:
+        """The readings in between that did not get the broker's answer."""
+        return [
+            taken_at
+            for taken_at, brokers in self.readings.get(cluster, ())
+            if since < taken_at < at and not brokers.get(broker, {}).get("read")
+        ]
 
-    def _slave(self, cluster: int, broker: str, at: datetime) -> str | None:
-        brokers = next((found for taken_at, found in self.readings.get(cluster, ()) if taken_at == at), {})
-        return brokers.get(broker, {}).get("read_from")
+    def _before(self, cluster: int, at: datetime, since: datetime) -> datetime:
+        """The reading before."""
+        return max((one for one, _ in self.readings.get(cluster, ()) if since <= one < at), default=since)
 
-    def _file_modified(self, group: ConsumerGroup, broker: str, away: datetime, at: datetime) -> str | None:
-        """When the broker's offset file was written while the broker did not answer."""
+    def _slave(self, cluster: int, broker: str, since: datetime, at: datetime) -> str | None:
+        """That answered in its master's place before, or in between."""
+        found = (
+            brokers.get(broker, {}).get("read_from")
+            for taken_at, brokers in self.readings.get(cluster, ())
+            if since <= taken_at <= at
+        )
+        return next((slave for slave in found if slave is not None), None)
+
+    def _behind(
+        self, group: ConsumerGroup, place: Place, one: dict[str, Any], reports: Sequence[Assignment]
+    ) -> HeldReport | None:
+        """The lowest offset that a member reported from a slave whose offset was older."""
+        since, at = moment(one["before_us"]), moment(one["at_us"])
+        found = [
+            report
+            for report in self.stored.held(group.cluster.name, since, at).get((group.name, place), ())
+            if report.offset < one["from_offset"] and not any(_spans(row, report, since) for row in reports)
+        ]
+        return min(found, key=lambda report: (report.offset, report.at), default=None)
+
+    def _file(
+        self, group: ConsumerGroup, place: Place, from_offset: int, unread: Sequence[datetime], at: datetime
+    ) -> AwayFile | None:
         if not group.cluster.offset_files:
             return None
-        name, chosen = group.cluster.name, pc.field("broker") == broker
-        time = pc.field("taken_at")
-        chosen &= (pc.field("kind") == "broker_file") & (time >= pa.scalar(away, TIME)) & (time < pa.scalar(at, TIME))
-
-        def rows(files: list[str]) -> pa.Table:
-            return reader.dataset(self.lake, "stored_offsets", files).to_table(columns=["modified_at"], filter=chosen)
-
-        found = reader.steadily(self.lake, lambda: reader.files(self.lake, "stored_offsets", name, away, at), rows)
-        times = [one for one in pc.unique(found["modified_at"]).to_pylist() if one is not None and away < one < at]
-        return min(times).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if times else None
+        files = self.stored.broker_files(group.cluster.name, place[1], unread[0], at)
+        return away_file(files.get((group.name, place), ()), from_offset, unread, at)
 
 
 def members_at(clients: Sequence[MemberSpan], since: datetime, at: datetime) -> int:
@@ -267,10 +297,19 @@ def is_kept(reports: Sequence[Assignment], from_offset: int, since: datetime, at
     )
 
 
-def _broker_offsets(groups: Collection[int]) -> dict[tuple[int, Place], int]:
-    rows = QueueSnapshot.objects.filter(group__in=groups, broker_offset__isnull=False)
-    names = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "broker_offset")
-    return {(group, (topic, broker, queue)): end for group, topic, broker, queue, end in rows.values_list(*names)}
+def is_resumed(reports: Sequence[Assignment], held_at: datetime, at: datetime) -> bool:
+    """A member took the queue later, and nobody held it all the time."""
+    kept = any(one.seen_since <= held_at and (one.gone_by is None or one.gone_by > at) for one in reports)
+    return not kept and any(one.seen_since > held_at for one in reports)
+
+
+def _spans(row: Assignment, report: HeldReport, since: datetime) -> bool:
+    """The report is of one that held the queue before already."""
+    return (
+        row.client_id == report.client_id
+        and row.seen_since <= since
+        and (row.gone_by is None or row.gone_by > report.at)
+    )
 
 
 def written_resets(
