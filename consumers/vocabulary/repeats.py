@@ -156,6 +156,7 @@ class RepeatEvidence(StrEnum):
     OFFSET_WAS_LOST = "offset_was_lost"
     FILE_MODIFIED = "file_modified"
     FILE_OLDER = "file_older"
+    FILE_GONE = "file_gone"
     FILE_HELD = "file_held"
     RESUMED_BEHIND = "resumed_behind"
     MEMBER_RESTARTED = "member_restarted"

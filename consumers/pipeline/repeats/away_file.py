@@ -23,38 +23,48 @@ class FileReading(NamedTuple):
 
 @dataclass(frozen=True)
 class AwayFile:
-    """`modified_at`: ISO 8601. `changed`: how sure it is that not the broker wrote it; null: nothing suggests that.
-    `is_written`: while the broker was away, else an older file was put in its place."""
+    """`offset`: what the broker began with; null: not known. `modified_at`: ISO 8601. `changed`: how sure it is that
+    somebody else wrote the file; null: nothing suggests that. `is_written`: while the broker was away, else an older
+    file was put in its place. `was_gone`: it was not there meanwhile, and what is there now holds less."""
 
-    offset: int
+    offset: int | None
     modified_at: str
     changed: Confidence | None = None
     is_written: bool = False
+    was_gone: bool = False
 
 
 def away_file(
-    readings: Sequence[FileReading], from_offset: int, unread: Sequence[datetime], until: datetime
+    readings: Sequence[FileReading],
+    missing: Sequence[datetime],
+    from_offset: int,
+    unread: Sequence[datetime],
+    until: datetime,
 ) -> AwayFile | None:
-    """`readings`: oldest first. `unread`: when the broker was asked in vain. None: the file was not read then."""
+    """`readings`: oldest first. `missing`: when other files were read, and not this one. `unread`: when the broker was
+    asked in vain. None: the file was not read then.
+
+    A broker that has begun again writes its file 10 s later, and may be read later still: what was written meanwhile
+    is no less than what it began with, unless the file was replaced or lost.
+    """
     found = [one for one in readings if unread[0] <= one.taken_at <= unread[-1]]
     if not found:
         return None
     last = found[-1]
     earlier = [one for one in readings if one.taken_at < last.taken_at]
     is_written = unread[0] < last.modified_at < until
-    changed = _changed(last, earlier, from_offset, is_written)
-    return AwayFile(last.offset, f"{last.modified_at:%Y-%m-%dT%H:%M:%S.%fZ}", changed, is_written)
-
-
-def _changed(
-    last: FileReading, earlier: Sequence[FileReading], from_offset: int, is_written: bool
-) -> Confidence | None:
+    modified_at = f"{last.modified_at:%Y-%m-%dT%H:%M:%S.%fZ}"
     if last.offset >= from_offset:
-        return None
-    if is_written:
-        # A broker that begins writes what it read: no less than was there before.
-        is_less = any(one.offset > last.offset for one in earlier)
-        return Confidence.PROVEN if is_less else Confidence.LIKELY
+        return AwayFile(None, modified_at)
+    if not is_written:
+        return AwayFile(last.offset, modified_at, _older(last, earlier))
+    is_less = any(one.offset > last.offset for one in earlier)
+    was_gone = is_less and any(unread[0] <= at < last.taken_at for at in missing)
+    changed = Confidence.LIKELY if is_less or not earlier else None
+    return AwayFile(None, modified_at, changed, is_written, was_gone)
+
+
+def _older(last: FileReading, earlier: Sequence[FileReading]) -> Confidence | None:
     newer = {one.modified_at for one in earlier if one.modified_at > last.modified_at}
     if not newer:
         return None

@@ -1,9 +1,10 @@
 """Broadcasting members that began again behind where they had been: each keeps its offsets in a file of its own.
 
 A client writes that file every 5 s, and once more when it is shut down (RocketMQ 5.4.0, DefaultMQPushConsumerImpl): one
-that begins behind its last report was not shut down. Takes one query where no broadcasting member began, four else.
+that begins behind its last report was not shut down. Takes one query where none began.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +18,21 @@ from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence
 from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import FileReading
+from .holders import NO_REPORT_OLDER
 from .parts import RepeatPart, evidence
 from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
 
 # A member that began again later than this has nothing left to tell.
 REACH = timedelta(days=2)
-# Of a member that had not reported for so long nobody knows where it was.
-NO_REPORT_OLDER = timedelta(seconds=60)
+# How long before its pace is looked at.
+PACE = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
 class BroadcastQueue:
     """A queue of a member that began again. `was_at` and `held_until`: as it last reported before. `began_low` and
-    `began_high`: where it can have begun. `could_move`: what it can have taken after its last report."""
+    `began_high`: where it can have begun. `could_move`: what it can have taken after its last report; null: nobody saw
+    how fast it is."""
 
     client_id: str
     place: Place
@@ -39,7 +42,7 @@ class BroadcastQueue:
     held_until: int | None
     began_low: int
     began_high: int
-    could_move: int
+    could_move: int | None
     broker_offset: int | None
     is_filed: bool
 
@@ -48,8 +51,11 @@ def broadcast_part(queue: BroadcastQueue) -> RepeatPart | None:
     """None where nothing can have come again."""
     low = max(queue.was_at - queue.began_high, 0)
     reached = max(queue.was_at, queue.held_until or 0)
+    if queue.could_move is not None:
+        reached += queue.could_move
     if queue.broker_offset is not None:
-        reached = max(min(reached + queue.could_move, queue.broker_offset), queue.was_at)
+        end = queue.broker_offset
+        reached = max(end if queue.could_move is None else min(reached, end), queue.was_at)
     high = max(reached - queue.began_low, low)
     if not high:
         return None
@@ -91,7 +97,7 @@ def broadcast_parts(
     stored = StoredHistory(lake)
     found: dict[int, list[RepeatPart]] = defaultdict(list)
     for one in begun:
-        before = earlier.get((one.group_id, one.client_id))
+        before = earlier.get(one.pk)
         if before is None or before.gone_by is None or before.started_at in (None, one.started_at):
             continue
         for queue in _queues(before, one, stored, until, ends):
@@ -100,17 +106,19 @@ def broadcast_parts(
     return found
 
 
-def _earlier(begun: Sequence[Client], after: datetime) -> Mapping[tuple[int, str], Client]:
-    """The last interval of each before."""
-    first = {(one.group_id, one.client_id): one.seen_since for one in begun}
+def _earlier(begun: Sequence[Client], after: datetime) -> Mapping[int, Client]:
+    """The last interval of the same member before each, by its primary key."""
     rows = Client.objects.filter(
         group__in={one.group_id for one in begun}, gone_by__isnull=False, last_seen__gt=after - REACH
     )
-    found: dict[tuple[int, str], Client] = {}
+    of_member: dict[tuple[int, str], list[Client]] = defaultdict(list)
     for row in rows.order_by("seen_since"):
-        key = row.group_id, row.client_id
-        if key in first and row.seen_since < first[key]:
-            found[key] = row
+        of_member[row.group_id, row.client_id].append(row)
+    found = {}
+    for one in begun:
+        before = [row for row in of_member[one.group_id, one.client_id] if row.seen_since < one.seen_since]
+        if before:
+            found[one.pk] = before[-1]
     return found
 
 
@@ -123,20 +131,27 @@ def _queues(
 ) -> list[BroadcastQueue]:
     assert before.gone_by is not None
     cluster, group = begun.group.cluster.name, begun.group.name
-    reports = stored.held(cluster, before.last_seen - NO_REPORT_OLDER, before.last_seen)
+    reports = stored.held(cluster, before.last_seen - PACE, before.last_seen)
     later = stored.held(cluster, begun.seen_since - timedelta(microseconds=1), until)
     files = stored.client_files(cluster, before.gone_by, begun.seen_since)
+    own = {
+        place: [one for one in told if one.client_id == begun.client_id]
+        for (name, place), told in reports.items()
+        if name == group
+    }
+    pace = max((_pace(told) for told in own.values()), default=0.0)
     found = []
-    for (name, place), of_place in reports.items():
-        own = [one for one in of_place if one.client_id == begun.client_id]
-        if name != group or not own:
+    for place, told in own.items():
+        if not told or told[-1].at < before.last_seen - NO_REPORT_OLDER:
             continue
-        last = own[-1]
-        filed = _left_behind(files.get((group, begun.client_id, place), ()), before.gone_by, begun.seen_since)
-        first = next((one for one in later.get((name, place), ()) if one.client_id == begun.client_id), None)
+        last, of_file = told[-1], files.get((group, begun.client_id, place), ())
+        filed = _left_behind(of_file, before.gone_by, begun.seen_since)
+        first = next((one for one in later.get((group, place), ()) if one.client_id == begun.client_id), None)
         high = filed if filed is not None else (None if first is None else first.offset)
         if high is None:
             continue
+        # A client's file only moves on: it began no lower than what was read of it at any time before.
+        low = max((one.offset for one in of_file if one.taken_at < begun.seen_since), default=0)
         found.append(
             BroadcastQueue(
                 client_id=begun.client_id,
@@ -145,10 +160,9 @@ def _queues(
                 at_us=microseconds(begun.seen_since),
                 was_at=last.offset,
                 held_until=last.held_until,
-                # Without the file nobody knows where below its first report it began.
-                began_low=filed if filed is not None else 0,
+                began_low=min(low, high),
                 began_high=high,
-                could_move=_moved(own, before.gone_by),
+                could_move=math.ceil(pace * (before.gone_by - last.at).total_seconds()) if pace else None,
                 broker_offset=ends.get((begun.group_id, place)),
                 is_filed=filed is not None,
             )
@@ -162,7 +176,7 @@ def _left_behind(files: Sequence[FileReading], gone: datetime, begun: datetime) 
     return found[-1].offset if found else None
 
 
-def _moved(reports: Sequence[HeldReport], gone: datetime) -> int:
-    """As fast as it was seen to be, until it was seen to be gone."""
-    rates = [(b.offset - a.offset) / (b.at - a.at).total_seconds() for a, b in pairwise(reports) if b.at > a.at]
-    return round(max([*rates, 0.0]) * (gone - reports[-1].at).total_seconds())
+def _pace(told: Sequence[HeldReport]) -> float:
+    """The fastest step, messages a second."""
+    steps = ((b.offset - a.offset) / (b.at - a.at).total_seconds() for a, b in pairwise(told) if b.at > a.at)
+    return max((step for step in steps if step > 0), default=0.0)

@@ -73,9 +73,10 @@ class FallenQueue:
     @property
     def held_offset(self) -> int | None:
         """What the broker's file held, where the broker can have begun with it."""
-        if self.file is None or self.file.offset > self.to_offset:
+        offset = None if self.file is None else self.file.offset
+        if offset is None or not 0 <= self.to_offset - offset <= self._moved_after:
             return None
-        return self.file.offset if self.to_offset - self.file.offset <= self._moved_after else None
+        return offset
 
     @property
     def _moved_before(self) -> int:
@@ -107,7 +108,7 @@ class FallenQueue:
         least = min(self.min_offset or 0, self.to_offset)
         if self.reset is not None:
             return min(self.reset.target, self.to_offset)
-        if self.was_lost:
+        if self.was_lost or (self.file is not None and self.file.changed and self.file.is_written):
             # A member commits only some seconds after it began, wherever its ConsumeFromWhere let it begin.
             return least
         return max(self.to_offset - self._moved_after, least) if self.held_offset is None else self.held_offset
@@ -170,10 +171,13 @@ def _slave(fallen: FallenQueue) -> FallVerdict | None:
 
 
 def _file_lost(fallen: FallenQueue) -> FallVerdict | None:
-    if not fallen.was_lost:
+    if fallen.was_lost:
+        lost = evidence(RepeatEvidence.OFFSET_WAS_LOST, broker=fallen.broker)
+        return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost])
+    if not fallen.gap or fallen.file is None or not fallen.file.was_gone:
         return None
-    lost = evidence(RepeatEvidence.OFFSET_WAS_LOST, broker=fallen.broker)
-    return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost])
+    found = [evidence(code, broker=fallen.broker) for code in (RepeatEvidence.FILE_GONE, RepeatEvidence.BROKER_UNREAD)]
+    return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
 
 
 def _file_changed(fallen: FallenQueue) -> FallVerdict | None:
@@ -183,7 +187,8 @@ def _file_changed(fallen: FallenQueue) -> FallVerdict | None:
     code = RepeatEvidence.FILE_MODIFIED if fallen.file.is_written else RepeatEvidence.FILE_OLDER
     modified = evidence(code, at=fallen.file.modified_at)
     found = [modified, unread, *_held(fallen)]
-    confidence = fallen.file.changed if fallen.held_offset is not None else Confidence.LIKELY
+    is_begun_with = fallen.held_offset is not None or fallen.file.is_written
+    confidence = fallen.file.changed if is_begun_with else Confidence.LIKELY
     return FallVerdict(RepeatCause.OFFSET_FILE_CHANGED, confidence, found, is_certain=fallen.is_resumed)
 
 

@@ -28,17 +28,15 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.known import MOVED_WITHIN
 from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.totals import TOLD
-from consumers.rocketmq.client_defaults import MOST_THREADS
-from consumers.stores.exposure import STANDS
 from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import AwayFile, away_file
 from .fallen import FallenQueue, ResetWrite, fallen_part
+from .holders import NO_REPORT_OLDER, held_until, is_kept, is_of_holder, is_resumed
 from .parts import RepeatPart
 from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
 
 NUMBERS = ("from_offset", "broker_offset", "min_offset", "fastest", "was_lost", "before_us", "at_us")
-NO_REPORT_OLDER = timedelta(seconds=60)
 # Members commit at least so often, unless somebody set them to.
 COMMITTED_WITHIN = timedelta(seconds=5)
 
@@ -158,6 +156,7 @@ class Around:
     clients: dict[int, list[MemberSpan]]
     reports: dict[tuple[int, Place], list[Assignment]]
     stored: StoredHistory
+    until: datetime
 
     @classmethod
     def of(
@@ -177,6 +176,7 @@ class Around:
             clients=_clients(ids, since, last),
             reports=_reports(ids, since, until),
             stored=StoredHistory(lake),
+            until=until,
         )
 
     def is_reset(self, group: ConsumerGroup, one: dict[str, Any]) -> bool:
@@ -193,23 +193,31 @@ class Around:
         if behind is None and one["to_offset"] >= one["from_offset"]:
             return None
         unread = self._unread(group.cluster_id, one["broker"], since, at)
-        # Whoever held the queue when its broker was last read holds what it was given.
-        held_at = unread[0] if unread else at
+        slave = self._slave(group.cluster_id, one["broker"], since, at)
+        is_of_broker = bool(unread or slave or one["was_lost"])
+        kept = resumed = False
+        if is_of_broker:
+            held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
+            told = held.get((group.name, place), ())
+            kept = is_kept(reports, told, one["from_offset"], since, at)
+            resumed = not kept and is_resumed(reports, told, one["from_offset"], unread[0] if unread else at)
         fallen = FallenQueue(
             topic=place[0],
             broker=place[1],
             queue_id=place[2],
             to_offset=one["to_offset"] if behind is None else behind.offset,
             **{name: one[name] for name in NUMBERS},
-            is_move=any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
+            # What a broker has lost comes again from whoever has the queue then.
+            is_move=not is_of_broker
+            and any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
             is_shared=self._is_shared(group.pk, place, since, at),
             held_until=held_until(reports, one["from_offset"], since, at),
-            is_kept=is_kept(reports, one["from_offset"], since, at),
-            is_resumed=is_resumed(reports, held_at, at),
+            is_kept=kept,
+            is_resumed=resumed,
             away_us=microseconds(unread[0]) if unread else None,
             back_us=microseconds(unread[-1]) if unread else None,
             file=self._file(group, place, one["from_offset"], unread, at) if unread else None,
-            slave=self._slave(group.cluster_id, one["broker"], since, at),
+            slave=slave,
             members=None if group.membership_at is None else members_at(self.clients.get(group.pk, ()), since, at),
             fell_together=together,
         )
@@ -256,7 +264,7 @@ class Around:
         found = [
             report
             for report in self.stored.held(group.cluster.name, since, at).get((group.name, place), ())
-            if report.offset < one["from_offset"] and not any(_spans(row, report, since) for row in reports)
+            if report.offset < one["from_offset"] and not any(is_of_holder(row, report, since) for row in reports)
         ]
         return min(found, key=lambda report: (report.offset, report.at), default=None)
 
@@ -266,50 +274,12 @@ class Around:
         if not group.cluster.offset_files:
             return None
         files = self.stored.broker_files(group.cluster.name, place[1], unread[0], at)
-        return away_file(files.get((group.name, place), ()), from_offset, unread, at)
+        readings = files.readings.get((group.name, place), ())
+        return away_file(readings, files.missing, from_offset, unread, at)
 
 
 def members_at(clients: Sequence[MemberSpan], since: datetime, at: datetime) -> int:
     return sum(one.seen <= at and (one.gone is None or one.gone > since) for one in clients)
-
-
-def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> int | None:
-    """The end of what its owner held when it last reported before; null where that is not known, or too old, or where
-    it may have finished more behind a first message that stood."""
-    spoken = [one for one in reports if since - NO_REPORT_OLDER <= one.last_seen <= at]
-    if not spoken:
-        return None
-    newest = max(spoken, key=lambda one: one.last_seen)
-    if newest.cached_max is None:
-        return newest.commit_offset
-    stands = newest.head_since is not None and newest.last_seen - newest.head_since >= STANDS
-    if stands and (newest.cached_count is None or newest.cached_count <= MOST_THREADS):
-        return None
-    end = newest.cached_max + 1
-    in_flight = 0 if newest.commit_offset is None else max(end - newest.commit_offset, 0)
-    return max(end, from_offset + in_flight)
-
-
-def is_kept(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> bool:
-    """A member that held the queue all the time reported later that it is past the offset."""
-    return any(
-        one.seen_since <= since and one.last_seen > at and (one.commit_offset or 0) >= from_offset for one in reports
-    )
-
-
-def is_resumed(reports: Sequence[Assignment], held_at: datetime, at: datetime) -> bool:
-    """A member took the queue later, and nobody held it all the time."""
-    kept = any(one.seen_since <= held_at and (one.gone_by is None or one.gone_by > at) for one in reports)
-    return not kept and any(one.seen_since > held_at for one in reports)
-
-
-def _spans(row: Assignment, report: HeldReport, since: datetime) -> bool:
-    """The report is of one that held the queue before already."""
-    return (
-        row.client_id == report.client_id
-        and row.seen_since <= since
-        and (row.gone_by is None or row.gone_by > report.at)
-    )
 
 
 def written_resets(

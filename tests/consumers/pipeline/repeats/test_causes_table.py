@@ -65,7 +65,7 @@ MOVED = [
     ("in order, a slow head", moved(owner=owner(**STUCK, is_orderly=True)), "local_retry_restart", "likely", 40, 120),
     ("stays, a gap", moved(owner=owner(OwnerFate.STAYED)), "stale_offset", "proven", 40, 120),
     ("stays, no gap", moved(owner=owner(OwnerFate.STAYED), **NO_GAP), "stale_offset", "possible", 0, 120),
-    ("reconnected", moved(owner=owner(OwnerFate.RECONNECTED)), "stale_offset", "proven", 40, 120),
+    ("reconnected", moved(owner=owner(OwnerFate.RECONNECTED)), "stale_offset", "likely", 40, 120),
     ("nobody knows who held it", moved(owner=None), "stale_offset", "possible", 40, 120),
     ("two at once, for long", moved(**BOTH | {"doubly_owned_seconds_low": 15.0}), "two_owners", "proven", 40, None),
     ("two at once, in one poll", moved(**BOTH), "two_owners", "likely", 40, None),
@@ -130,8 +130,8 @@ UNREAD = {"to_offset": 600, "reset": ResetWrite("r-1", before=1000, target=600, 
 GAP = {"away_us": 5 * MICROSECONDS, "back_us": 10 * MICROSECONDS}
 # The broker's file while it was away.
 OLD_FILE = {"file": AwayFile(700, "t"), **GAP}
-EDITED = {"file": AwayFile(700, "t", Confidence.PROVEN, is_written=True), **GAP}
-WRITTEN = {"file": AwayFile(700, "t", Confidence.LIKELY, is_written=True), **GAP}
+WRITTEN = {"file": AwayFile(None, "t", Confidence.LIKELY, is_written=True), **GAP}
+GONE = {"file": AwayFile(None, "t", Confidence.LIKELY, is_written=True, was_gone=True), **GAP}
 OLDER = {"file": AwayFile(700, "t", Confidence.PROVEN), **GAP}
 # One that the broker cannot have begun with, as far as it came since.
 OTHER_FILE = {"file": AwayFile(100, "t", Confidence.PROVEN), **GAP}
@@ -147,8 +147,8 @@ FALLEN = [
     ("its broker was away", fallen(**GAP), "broker_crash", "likely", 0, 300),
     ("a member took it afterwards", fallen(is_resumed=True, **GAP), "broker_crash", "likely", 300, 300),
     ("its file lacked the commits", fallen(**OLD_FILE), "broker_crash", "proven", 0, 300),
-    ("its file was edited", fallen(**EDITED), "offset_file_changed", "proven", 0, 300),
-    ("its file was written, as it stopped or later", fallen(**WRITTEN), "offset_file_changed", "likely", 0, 300),
+    ("its file was written", fallen(**WRITTEN), "offset_file_changed", "likely", 0, 1000),
+    ("its file was not there", fallen(**GONE), "offset_file_lost", "likely", 0, 1000),
     ("an older file was put in its place", fallen(**OLDER), "offset_file_changed", "proven", 0, 300),
     ("another file than it began with", fallen(**OTHER_FILE), "offset_file_changed", "likely", 0, 300),
     ("nobody was in the group", fallen(members=0), "reset_elsewhere", "likely", 300, 300),

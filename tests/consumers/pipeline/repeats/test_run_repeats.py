@@ -206,14 +206,23 @@ def a_file_read(lake, *readings, **fields):
 @pytest.mark.parametrize(
     ("files", "told"),
     [
-        ([(97, 101, 850)], ("offset_file_changed", "likely", 0, 50)),
-        ([(150, 160, 880), (97, 101, 850)], ("offset_file_changed", "proven", 0, 50)),
+        ([(97, 101, 850)], ("offset_file_changed", "likely", 0, 900)),
+        ([(150, 160, 880), (97, 101, 850)], ("offset_file_changed", "likely", 0, 900)),
+        ([(150, 160, 840), (97, 101, 850)], ("broker_crash", "likely", 0, 50)),
         ([(150, 160, 880), (130, 140, 890), (97, 5000, 850)], ("offset_file_changed", "proven", 0, 50)),
         ([(150, 160, 880), (97, 5000, 850)], ("offset_file_changed", "likely", 0, 50)),
         ([(150, 160, 840), (97, 140, 850)], ("broker_crash", "proven", 0, 50)),
         ([(150, 160, 840)], ("broker_crash", "likely", 0, 50)),
     ],
-    ids=["written", "written with less", "older than two", "older than one", "its own", "not read meanwhile"],
+    ids=[
+        "written",
+        "written with less",
+        "written with more",
+        "older than two",
+        "older than one",
+        "its own",
+        "not read meanwhile",
+    ],
 )
 def test_a_file_that_was_read_while_its_broker_was_away_tells_a_crash_from_a_change(lake, billing, files, told):
     a_broker_away(billing)
@@ -226,6 +235,18 @@ def test_a_file_that_was_read_while_its_broker_was_away_tells_a_crash_from_a_cha
     assert [(*row[:2], *row[4:6]) for row in events()] == [told]
 
 
+def test_a_file_that_was_not_there_while_its_broker_was_away_was_lost(lake, billing):
+    a_broker_away(billing)
+    a_file_read(lake, (150, 160, 880), (97, 101, 850))
+    put(
+        lake, "stored_offsets", [{"cluster": "prod", "taken_at": ago(104), "kind": "broker_file", "broker": "broker-b"}]
+    )
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [row[:2] for row in events()] == [("offset_file_lost", "likely")]
+
+
 def test_a_queue_that_a_member_took_after_its_broker_was_away_came_again_for_certain(lake, billing):
     a_broker_away(billing)
     it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 80, until=20, commit_offset=960)
@@ -233,6 +254,38 @@ def test_a_queue_that_a_member_took_after_its_broker_was_away_came_again_for_cer
     evaluate(lake, offsets_read(900, 850, every=30))
 
     assert [(row[0], row[4]) for row in events()] == [("broker_crash", 50)]
+
+
+@pytest.mark.parametrize(("started", "at"), [(100, 940), (7000, 860)], ids=["began anew", "took it anew"])
+def test_a_member_whom_no_broker_saw_leave_did_not_keep_its_queue(lake, billing, started, at):
+    """While a broker is away, no list of members is complete."""
+    a_broker_away(billing)
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, until=20, commit_offset=960)
+    reported(lake, (121, 905))
+    reported(lake, (80, at), started=started)
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [(row[0], row[4]) for row in events()] == [("broker_crash", 50)]
+
+
+def test_a_member_that_lost_its_broker_and_came_back_is_no_rebalance(lake, billing):
+    """Its broker lost its connection, too: that it reconnected moved nothing."""
+    a_broker_away(billing)
+    queue = a_queue(billing.cluster, "Orders", 0)
+    for since, gone in ((7000, 105), (90, None)):
+        Client.objects.create(
+            group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", started_at=ago(7000),
+            seen_since=ago(since), last_seen=ago(gone or 5), gone_by=None if gone is None else ago(gone),
+        )  # fmt: skip
+    it_held(billing, queue, A, 3600, until=120, gone_by=105)
+    it_held(billing, queue, A, 85, until=5, commit_offset=960)
+    row = a_rebalance(billing, ago(90), cause="reconnected")
+    a_moved_topic(row, moves=[a_move(0, (A,), (A,), replayed_messages_low=40, replayed_messages=50)])
+
+    evaluate(lake, offsets_read(900, 850, every=30), rebalanced=["billing"])
+
+    assert [row[0] for row in events()] == ["broker_crash"]
 
 
 def a_slave_with_older_offsets(group):
