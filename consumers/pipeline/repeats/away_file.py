@@ -25,13 +25,15 @@ class FileReading(NamedTuple):
 class AwayFile:
     """`offset`: what the broker began with; null: not known. `modified_at`: ISO 8601. `changed`: how sure it is that
     somebody else wrote the file; null: nothing suggests that. `is_written`: while the broker was away, else an older
-    file was put in its place. `was_gone`: it was not there meanwhile, and what is there now holds less."""
+    file was put in its place. `was_gone`: it was not there meanwhile, and what is there now holds less. `is_final`:
+    nothing else was read of it before the broker answered again."""
 
     offset: int | None
     modified_at: str
     changed: Confidence | None = None
     is_written: bool = False
     was_gone: bool = False
+    is_final: bool = True
 
 
 def away_file(
@@ -51,17 +53,25 @@ def away_file(
     if not found:
         return None
     last = found[-1]
-    earlier = [one for one in readings if one.taken_at < last.taken_at]
-    is_written = unread[0] < last.modified_at < until
-    modified_at = f"{last.modified_at:%Y-%m-%dT%H:%M:%S.%fZ}"
     if last.offset >= from_offset:
-        return AwayFile(None, modified_at)
-    if not is_written:
-        return AwayFile(last.offset, modified_at, _older(last, earlier))
+        return AwayFile(None, _iso(last.modified_at))
+    left = next((one for one in reversed(found) if not unread[0] < one.modified_at < until), None)
+    if left is not None and left.offset < from_offset:
+        later = [one for one in found if one.taken_at > left.taken_at]
+        if all(one.offset >= left.offset for one in later):
+            changed = _older(left, [one for one in readings if one.taken_at < left.taken_at])
+            if later and changed is not None:
+                changed = Confidence.LIKELY
+            return AwayFile(left.offset, _iso(left.modified_at), changed, is_final=not later)
+    earlier = [one for one in readings if one.taken_at < last.taken_at]
     is_less = any(one.offset > last.offset for one in earlier)
     was_gone = is_less and any(unread[0] <= at < last.taken_at for at in missing)
     changed = Confidence.LIKELY if is_less or not earlier else None
-    return AwayFile(None, modified_at, changed, is_written, was_gone)
+    return AwayFile(None, _iso(last.modified_at), changed, is_written=True, was_gone=was_gone)
+
+
+def _iso(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def _older(last: FileReading, earlier: Sequence[FileReading]) -> Confidence | None:

@@ -198,7 +198,8 @@ def _broker_crash(fallen: FallenQueue) -> FallVerdict | None:
     if not fallen.gap:
         return None
     found = [evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker), *_held(fallen)]
-    confidence = Confidence.PROVEN if fallen.held_offset is not None else Confidence.LIKELY
+    is_sure = fallen.held_offset is not None and fallen.file is not None and fallen.file.is_final
+    confidence = Confidence.PROVEN if is_sure else Confidence.LIKELY
     return FallVerdict(RepeatCause.BROKER_CRASH, confidence, found, is_certain=fallen.is_resumed)
 
 

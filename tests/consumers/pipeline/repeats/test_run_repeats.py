@@ -212,6 +212,8 @@ def a_file_read(lake, *readings, **fields):
         ([(150, 160, 880), (130, 140, 890), (97, 5000, 850)], ("offset_file_changed", "proven", 0, 50)),
         ([(150, 160, 880), (97, 5000, 850)], ("offset_file_changed", "likely", 0, 50)),
         ([(150, 160, 840), (97, 140, 850)], ("broker_crash", "proven", 0, 50)),
+        ([(104, 140, 850), (97, 101, 850)], ("broker_crash", "likely", 0, 50)),
+        ([(150, 160, 880), (104, 5000, 850), (97, 101, 860)], ("offset_file_changed", "likely", 0, 50)),
         ([(150, 160, 840)], ("broker_crash", "likely", 0, 50)),
     ],
     ids=[
@@ -221,6 +223,8 @@ def a_file_read(lake, *readings, **fields):
         "older than two",
         "older than one",
         "its own",
+        "its own, then written",
+        "older, then written",
         "not read meanwhile",
     ],
 )
