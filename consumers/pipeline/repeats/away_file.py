@@ -58,6 +58,8 @@ def away_file(
     left = next((one for one in reversed(found) if not unread[0] < one.modified_at < until), None)
     if left is not None and left.offset < from_offset:
         later = [one for one in found if one.taken_at > left.taken_at]
+        if any(left.taken_at < at <= unread[-1] for at in missing):
+            return AwayFile(None, _iso(last.modified_at), was_gone=True, is_final=False)
         if all(one.offset >= left.offset for one in later):
             changed = _older(left, [one for one in readings if one.taken_at < left.taken_at])
             if later and changed is not None:

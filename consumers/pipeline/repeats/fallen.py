@@ -108,7 +108,8 @@ class FallenQueue:
         least = min(self.min_offset or 0, self.to_offset)
         if self.reset is not None:
             return min(self.reset.target, self.to_offset)
-        if self.was_lost or (self.file is not None and self.file.changed and self.file.is_written):
+        is_other = self.file is not None and (self.file.was_gone or (self.file.changed and self.file.is_written))
+        if self.was_lost or is_other:
             # A member commits only some seconds after it began, wherever its ConsumeFromWhere let it begin.
             return least
         return max(self.to_offset - self._moved_after, least) if self.held_offset is None else self.held_offset
@@ -198,7 +199,8 @@ def _broker_crash(fallen: FallenQueue) -> FallVerdict | None:
     if not fallen.gap:
         return None
     found = [evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker), *_held(fallen)]
-    is_sure = fallen.held_offset is not None and fallen.file is not None and fallen.file.is_final
+    # One that was consumed on since it began may have begun elsewhere.
+    is_sure = fallen.held_offset == fallen.to_offset and fallen.file is not None and fallen.file.is_final
     confidence = Confidence.PROVEN if is_sure else Confidence.LIKELY
     return FallVerdict(RepeatCause.BROKER_CRASH, confidence, found, is_certain=fallen.is_resumed)
 

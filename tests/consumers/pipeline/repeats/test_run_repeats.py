@@ -239,9 +239,14 @@ def test_a_file_that_was_read_while_its_broker_was_away_tells_a_crash_from_a_cha
     assert [(*row[:2], *row[4:6]) for row in events()] == [told]
 
 
-def test_a_file_that_was_not_there_while_its_broker_was_away_was_lost(lake, billing):
+@pytest.mark.parametrize(
+    "files",
+    [[(150, 160, 880), (97, 101, 850)], [(105, 140, 840), (97, 101, 850)], [(105, 140, 850)]],
+    ids=["holds less", "was consumed on", "was not read since"],
+)
+def test_a_file_that_was_not_there_while_its_broker_was_away_was_lost(lake, billing, files):
     a_broker_away(billing)
-    a_file_read(lake, (150, 160, 880), (97, 101, 850))
+    a_file_read(lake, *files)
     put(
         lake, "stored_offsets", [{"cluster": "prod", "taken_at": ago(104), "kind": "broker_file", "broker": "broker-b"}]
     )
