@@ -82,7 +82,7 @@ _SPECS = (
     RepeatCauseSpec(
         RepeatCause.SHUTDOWN_DID_NOT_WAIT,
         RepeatSource.REBALANCES,
-        supported_by=(LogCode.RESULT_DROPPED, LogCode.CONSUMER_STOPPED),
+        supported_by=(LogCode.CONSUMER_UNREGISTERED, LogCode.RESULT_DROPPED, LogCode.CONSUMER_STOPPED),
     ),
     RepeatCauseSpec(RepeatCause.FINISHED_OUT_OF_ORDER, RepeatSource.REBALANCES, supported_by=_GONE),
     RepeatCauseSpec(RepeatCause.LOCAL_RETRY_RESTART, RepeatSource.REBALANCES, supported_by=_GONE),
@@ -124,7 +124,7 @@ _SPECS = (
     ),
     # Looks like a wrong answer: only its line tells it apart.
     RepeatCauseSpec(RepeatCause.CONSUME_TIMEOUT, RepeatSource.CLIENT_LOGS, proven_by=(LogCode.CONSUME_TIMED_OUT,)),
-    RepeatCauseSpec(RepeatCause.BROADCAST_CRASH, RepeatSource.CLIENT_LOGS),
+    RepeatCauseSpec(RepeatCause.BROADCAST_CRASH, RepeatSource.OFFSETS),
     RepeatCauseSpec(RepeatCause.POP_REVIVE, RepeatSource.CLIENT_LOGS),
     RepeatCauseSpec(RepeatCause.SENT_TWICE, RepeatSource.SINGLE_MESSAGES, is_repeat=False),
     RepeatCauseSpec(RepeatCause.UNKNOWN, RepeatSource.OFFSETS),
@@ -155,6 +155,11 @@ class RepeatEvidence(StrEnum):
     READ_FROM_SLAVE = "read_from_slave"
     OFFSET_WAS_LOST = "offset_was_lost"
     FILE_MODIFIED = "file_modified"
+    FILE_OLDER = "file_older"
+    FILE_GONE = "file_gone"
+    FILE_HELD = "file_held"
+    RESUMED_BEHIND = "resumed_behind"
+    MEMBER_RESTARTED = "member_restarted"
     NO_MEMBER = "no_member"
     SEVERAL_QUEUES = "several_queues"
     MEMBERS_UNKNOWN = "members_unknown"

@@ -6,16 +6,15 @@ each message with the key `key-0`.
 
 import os
 import sys
-import zipfile
 from pathlib import Path
 
 from dashboard.demo.actors.actor_arguments import reserve_stdout, start_jvm
 from dashboard.demo.actors.consuming import Consumer
 from dashboard.demo.actors.membership import Membership, Message
 from dashboard.demo.java import find_java
+from tests.plugins.shipped_logging import shipped_logging
 
 POISON = "key-0"
-SETTINGS = "rmq.client.logback.xml"
 
 
 class OutOfStock(Exception):
@@ -28,17 +27,9 @@ def take(message: Message) -> bool:
     return True
 
 
-def shipped_settings(jars: Path, folder: Path) -> Path:
-    [jar] = jars.glob("rocketmq-client-[0-9]*.jar")
-    folder.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(jar) as archive:
-        return Path(archive.extract(SETTINGS, folder))
-
-
 def main(namesrv: str, topic: str, group: str, jars: Path, folder: Path) -> None:
     answers = reserve_stdout()
-    logging = {"rmq.logback.configurationFile": str(shipped_settings(jars, folder)), "rocketmq.log.root": str(folder)}
-    start_jvm(find_java(), jars, folder, properties=logging)
+    start_jvm(find_java(), jars, folder, properties=shipped_logging(jars, folder))
     members: dict[str, Consumer] = {}
     print("ready", file=answers, flush=True)
     for line in sys.stdin:

@@ -1,6 +1,7 @@
 """Run as a script: push consumers of RocketMQ's own client that note every delivery when it begins, until killed.
 
-A delivery is noted as `member group unique_key`, before the handler does anything else.
+A delivery is noted as `member group unique_key reconsume_times`, before the handler does anything else. The client's
+log is `rocketmq_client.log` in the folder that is named.
 """
 
 import os
@@ -15,24 +16,43 @@ from dashboard.demo.actors.consuming import Consumer
 from dashboard.demo.actors.membership import Handler, Membership, Message
 from dashboard.demo.java import find_java
 from tests.plugins.answering import serve
+from tests.plugins.shipped_logging import shipped_logging
 
 HELD_SECONDS = 600
+ALWAYS = 1_000_000
+
+
+class OutOfStock(Exception):
+    pass
+
+
+def _number(message: Message) -> int:
+    """Keys are `key-N`: the same in each copy, as an offset is not."""
+    return int(message.keys.rpartition("-")[2])
 
 
 def noting(notes: int, member: str, group: str, seconds: list[float], behaviour: dict[str, int]) -> Handler:
-    """`behaviour`: `fails_every` n-th offset at its first delivery; `fails_at` and `holds_at` an offset, always."""
+    """`behaviour`: of a queue each n-th message fails at its first delivery (`fails_every`), throws then
+    (`throws_every`), or fails always (`dies_every`); `fails_at` an offset always; `holds_at` one for `holds_seconds`
+    (600), at its first delivery."""
     draw = random.Random(7)
-    every = behaviour.get("fails_every")
+    fails, throws, dies = (behaviour.get(name) for name in ("fails_every", "throws_every", "dies_every"))
+    holds = behaviour.get("holds_seconds", HELD_SECONDS)
+
+    def is_failing(message: Message, every: int | None, attempts: int = 1) -> bool:
+        return every is not None and _number(message) % every == 0 and message.reconsume_times < attempts
 
     def consume(message: Message) -> bool:
         # One write of few bytes to a file in append mode: whole, whatever kills this process.
-        os.write(notes, f"{member} {group} {message.unique_key}\n".encode())
-        if message.queue_offset == behaviour.get("holds_at"):
-            time.sleep(HELD_SECONDS)
+        os.write(notes, f"{member} {group} {message.unique_key} {message.reconsume_times}\n".encode())
+        if message.queue_offset == behaviour.get("holds_at") and message.reconsume_times == 0:
+            time.sleep(holds)
         time.sleep(draw.uniform(*seconds))
         if message.queue_offset == behaviour.get("fails_at"):
             return False
-        return every is None or message.reconsume_times > 0 or message.queue_offset % every > 0
+        if is_failing(message, throws):
+            raise OutOfStock(message.keys)
+        return not (is_failing(message, fails) or is_failing(message, dies, ALWAYS))
 
     return consume
 
@@ -58,5 +78,6 @@ class Calls:
 
 if __name__ == "__main__":
     answers = reserve_stdout()
-    start_jvm(find_java(), Path(sys.argv[2]), Path(sys.argv[3]), heap_megabytes=192)
+    jars, folder = Path(sys.argv[2]), Path(sys.argv[3])
+    start_jvm(find_java(), jars, folder, heap_megabytes=192, properties=shipped_logging(jars, folder))
     serve(Calls(sys.argv[1], sys.argv[4], Path(sys.argv[5])), answers)

@@ -12,13 +12,15 @@ class Delivery(NamedTuple):
     member: str
     group: str
     unique_key: str
+    reconsume_times: int
 
 
 class NotingMembers:
-    """`with` kills what is left of them."""
+    """`with` kills what is left of them. Another one in the same folder goes on with its notes and its offset files."""
 
     def __init__(self, namesrv: str, jars: Path, folder: Path, process: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self.log = folder / "rocketmq_client.log"
         self._notes = folder / "deliveries"
         self._child = CalledChild("noting_child.py", [namesrv, jars, folder, process, self._notes], folder)
 
@@ -43,4 +45,5 @@ class NotingMembers:
     def deliveries(self) -> list[Delivery]:
         if not self._notes.exists():
             return []
-        return [Delivery(*line.split()) for line in self._notes.read_text().splitlines()]
+        lines = (line.split() for line in self._notes.read_text().splitlines())
+        return [Delivery(member, group, key, int(times)) for member, group, key, times in lines]

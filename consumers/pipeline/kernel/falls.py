@@ -1,6 +1,7 @@
 """Consumer offsets that went back: one row for each step of a queue that ends below where it began.
 
-A topic that was created anew is no fall: its broker offset went back, too.
+A topic that was created anew is no fall: its broker offset went back, too. A step in which a slave with an older offset
+stood in for its master counts wherever it ends: nobody read what members took from there.
 """
 
 import numpy as np
@@ -28,6 +29,7 @@ FALLS = pa.schema(
         ("min_offset", US),  # then; null: not read
         ("fastest", pa.float64()),  # messages a second: the fastest step forward of the queue; 0: none was seen
         ("was_lost", pa.bool_()),  # its broker had no offset in between
+        ("was_behind", pa.bool_()),  # a slave had an older one in between
     ]
 )
 
@@ -39,10 +41,12 @@ def offset_falls(gathered: Gathered, since_us: float, until_us: float) -> pa.Tab
     before = segments.before(readings.consumer_offset, good)
     moved = np.where(good, readings.consumer_offset - before, np.nan)
     is_anew = readings.broker_offset < segments.before(readings.broker_offset, good)
-    rows = np.flatnonzero((moved < 0) & ~is_anew & (at >= since_us) & (at < until_us))
+    since = segments.before(at, good)
+    behind = np.cumsum(readings.reason.is_in([UnknownReason.SLAVE_BEHIND]))
+    was_behind = ~np.isnan(moved) & (behind > segments.before(behind, good))
+    rows = np.flatnonzero(((moved < 0) | was_behind) & ~is_anew & (at >= since_us) & (at < until_us))
     if not len(rows):
         return FALLS.empty_table()
-    since = segments.before(at, good)
     rates = moved / np.maximum((at - since) / MICROSECONDS, 1e-6)
     fastest = np.nan_to_num(segments.max(rates, good & (moved > 0)))
     lost = readings.reason.is_in([UnknownReason.OFFSET_LOST])
@@ -58,6 +62,7 @@ def offset_falls(gathered: Gathered, since_us: float, until_us: float) -> pa.Tab
         "min_offset": _whole(readings.min_offset[rows]),
         "fastest": pa.array(fastest[queue]),
         "was_lost": pa.array(lost_before[rows] > lost_before[first]),
+        "was_behind": pa.array(was_behind[rows]),
     }
     names = [name for name in FALLS.names if name not in named]
     found = gathered.queues.select(names).take(pa.array(queue))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from consumers.pipeline.kernel.segments import MICROSECONDS, MINUTE_US
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatUnknown
 
+from .away_file import AwayFile
 from .parts import Entry, RepeatPart, evidence
 
 
@@ -29,12 +30,14 @@ class ResetWrite:
 class FallenQueue:
     """One step back of a queue's offset, as kernel/falls.py finds it, and what is known around it.
 
-    `held_until`: the end of what its owner last reported to hold. `is_kept`: a member that held the queue before and
-    after reported to be past the old offset all the same. `gap`: readings of its broker failed in between.
-    `slave`: who answered in its master's place then. `is_move`: a rebalance explains it. `is_shared`: two processes
-    with one client id held it. `members`: how many the group had; null: not known. `fell_together`: queues of the group
-    that fell in the same reading. `file_modified`: the broker's offset file was written while the broker was away, as
-    ISO 8601.
+    `shown_us`: when the lower offset was seen; null: at its end. `held_until`: the end of what its owner last reported
+    to hold. `is_kept`: a member that held the queue before and after reported to be past the old offset all the same.
+    `is_resumed`: nobody kept it, and a member took it from the broker afterwards. `resumed_by`: a member that reported
+    to be at the lower offset. `away_us` and `back_us`: the first and the last reading of its broker in between that
+    failed; null: none did. `file`: the broker's offset file, as it was read then. `slave`: who answered in its
+    master's place. `is_move`: a rebalance explains it. `is_shared`: two processes with one client id held it.
+    `members`: how many the group had; null: not known. `fell_together`: queues of the group that fell in the same
+    reading.
     """
 
     before_us: int
@@ -48,21 +51,45 @@ class FallenQueue:
     min_offset: int | None = None
     fastest: float = 0.0
     was_lost: bool = False
+    shown_us: int | None = None
     held_until: int | None = None
     is_kept: bool = False
+    is_resumed: bool = False
+    resumed_by: str | None = None
     reset: ResetWrite | None = None
     is_move: bool = False
     is_shared: bool = False
-    gap: bool = False
+    away_us: int | None = None
+    back_us: int | None = None
+    file: AwayFile | None = None
     slave: str | None = None
-    file_modified: str | None = None
     members: int | None = None
     fell_together: int = 1
 
     @property
-    def slack(self) -> int:
-        """What it can have moved on between two readings."""
-        return math.ceil(self.fastest * (self.at_us - self.before_us) / MICROSECONDS)
+    def gap(self) -> bool:
+        return self.away_us is not None
+
+    @property
+    def held_offset(self) -> int | None:
+        """What the broker's file held, where the broker can have begun with it."""
+        offset = None if self.file is None else self.file.offset
+        if offset is None or not 0 <= self.to_offset - offset <= self._moved_after:
+            return None
+        return offset
+
+    @property
+    def _moved_before(self) -> int:
+        """What it can have moved on since the reading before; of a broker that is away nobody is given anything."""
+        return self._moved(self.before_us, self.at_us if self.away_us is None else self.away_us)
+
+    @property
+    def _moved_after(self) -> int:
+        since = self.before_us if self.back_us is None else self.back_us
+        return self._moved(since, self.at_us if self.shown_us is None else self.shown_us)
+
+    def _moved(self, since_us: int, until_us: int) -> int:
+        return math.ceil(self.fastest * max(until_us - since_us, 0) / MICROSECONDS)
 
     @property
     def reached(self) -> int:
@@ -72,15 +99,20 @@ class FallenQueue:
             return self.from_offset
         if self.held_until is None:
             return max(self.broker_offset, self.from_offset)
-        position = max(self.from_offset, self.held_until) + self.slack
+        position = max(self.from_offset, self.held_until) + self._moved_before
         return max(min(position, self.broker_offset), self.from_offset)
 
     @property
     def restart(self) -> int:
         """The lowest offset that it can have gone on from."""
+        least = min(self.min_offset or 0, self.to_offset)
         if self.reset is not None:
             return min(self.reset.target, self.to_offset)
-        return max(self.to_offset - self.slack, min(self.min_offset or 0, self.to_offset))
+        is_other = self.file is not None and (self.file.was_gone or (self.file.changed and self.file.is_written))
+        if self.was_lost or is_other:
+            # A member commits only some seconds after it began, wherever its ConsumeFromWhere let it begin.
+            return least
+        return max(self.to_offset - self._moved_after, least) if self.held_offset is None else self.held_offset
 
 
 @dataclass(frozen=True)
@@ -128,33 +160,55 @@ def _reset(fallen: FallenQueue) -> FallVerdict | None:
     return FallVerdict(RepeatCause.RESET, Confidence.PROVEN, [written], is_certain=fallen.reset.is_confirmed)
 
 
-def _file_lost(fallen: FallenQueue) -> FallVerdict | None:
-    if not fallen.was_lost:
-        return None
-    lost = evidence(RepeatEvidence.OFFSET_WAS_LOST, broker=fallen.broker)
-    return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost])
-
-
 def _slave(fallen: FallenQueue) -> FallVerdict | None:
+    """A member that reports an offset below the master's can have it from the slave alone."""
     if fallen.slave is None:
         return None
-    read = evidence(RepeatEvidence.READ_FROM_SLAVE, broker=fallen.broker, slave=fallen.slave)
-    return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.LIKELY, [read], is_certain=False)
+    found = [evidence(RepeatEvidence.READ_FROM_SLAVE, broker=fallen.broker, slave=fallen.slave)]
+    if fallen.resumed_by is None:
+        return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
+    found.append(evidence(RepeatEvidence.RESUMED_BEHIND, client_id=fallen.resumed_by, offset=fallen.to_offset))
+    return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.PROVEN, found)
+
+
+def _file_lost(fallen: FallenQueue) -> FallVerdict | None:
+    if fallen.was_lost:
+        lost = evidence(RepeatEvidence.OFFSET_WAS_LOST, broker=fallen.broker)
+        return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost])
+    if not fallen.gap or fallen.file is None or not fallen.file.was_gone:
+        return None
+    found = [evidence(code, broker=fallen.broker) for code in (RepeatEvidence.FILE_GONE, RepeatEvidence.BROKER_UNREAD)]
+    return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
 
 
 def _file_changed(fallen: FallenQueue) -> FallVerdict | None:
-    if not fallen.gap or fallen.file_modified is None:
+    if not fallen.gap or fallen.file is None or fallen.file.changed is None:
         return None
     unread = evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker)
-    modified = evidence(RepeatEvidence.FILE_MODIFIED, at=fallen.file_modified)
-    return FallVerdict(RepeatCause.OFFSET_FILE_CHANGED, Confidence.LIKELY, [modified, unread], is_certain=False)
+    code = RepeatEvidence.FILE_MODIFIED if fallen.file.is_written else RepeatEvidence.FILE_OLDER
+    modified = evidence(code, at=fallen.file.modified_at)
+    found = [modified, unread, *_held(fallen)]
+    is_begun_with = fallen.held_offset is not None or fallen.file.is_written
+    confidence = fallen.file.changed if is_begun_with else Confidence.LIKELY
+    return FallVerdict(RepeatCause.OFFSET_FILE_CHANGED, confidence, found, is_certain=fallen.is_resumed)
 
 
 def _broker_crash(fallen: FallenQueue) -> FallVerdict | None:
+    """A broker that is stopped in order writes its file. One whose file lacked what it had in memory was not, and began
+    with that file again."""
     if not fallen.gap:
         return None
-    unread = evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker)
-    return FallVerdict(RepeatCause.BROKER_CRASH, Confidence.LIKELY, [unread], is_certain=False)
+    found = [evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker), *_held(fallen)]
+    # One that was consumed on since it began may have begun elsewhere.
+    is_sure = fallen.held_offset == fallen.to_offset and fallen.file is not None and fallen.file.is_final
+    confidence = Confidence.PROVEN if is_sure else Confidence.LIKELY
+    return FallVerdict(RepeatCause.BROKER_CRASH, confidence, found, is_certain=fallen.is_resumed)
+
+
+def _held(fallen: FallenQueue) -> list[Entry]:
+    if fallen.held_offset is None:
+        return []
+    return [evidence(RepeatEvidence.FILE_HELD, broker=fallen.broker, offset=fallen.held_offset)]
 
 
 def _reset_elsewhere(fallen: FallenQueue) -> FallVerdict | None:
@@ -175,8 +229,8 @@ def _unknown(fallen: FallenQueue) -> FallVerdict:
 
 RULES: tuple[Callable[[FallenQueue], FallVerdict | None], ...] = (
     _reset,
-    _file_lost,
     _slave,
+    _file_lost,
     _file_changed,
     _broker_crash,
     _reset_elsewhere,

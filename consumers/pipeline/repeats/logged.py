@@ -20,6 +20,7 @@ RETRY_DELAY_US = 60 * MICROSECONDS
 # Clocks of members and of this host may differ by so much.
 CLOCKS_DIFFER_US = 2 * MICROSECONDS
 FAILED_ANSWERS = (RepeatCause.WRONG_ACK, RepeatCause.BATCH_RECONSUME)
+DEPARTURES = (RepeatCause.CONSUMER_CRASH, RepeatCause.SHUTDOWN_DID_NOT_WAIT)
 CODES = tuple({code for spec in REPEAT_CAUSES.values() for code in (*spec.proven_by, *spec.supported_by)})
 
 
@@ -41,10 +42,10 @@ def with_lines(part: RepeatPart, lines: Sequence[LoggedLine]) -> RepeatPart:
     """The part with the lines of its group that support its cause, proven where one names it.
 
     Messages that were sent back because they took too long look like wrong answers: where only such lines are there,
-    that is the cause.
+    that is the cause. A member that left looks the same whether it crashed or was shut down: see `_departed`.
     """
     near = [line for line in lines if _is_within(part, line) and _is_of_queue(part, line)]
-    part = replace(part, cause=_cause(part, near))
+    part = _departed(replace(part, cause=_cause(part, near)), near)
     spec = REPEAT_CAUSES[part.cause]
     proving = [line for line in near if line.code in spec.proven_by]
     supporting = [line for line in near if line.code in spec.supported_by]
@@ -59,6 +60,21 @@ def _cause(part: RepeatPart, near: Sequence[LoggedLine]) -> RepeatCause:
     codes = {line.code for line in near}
     answered = codes.intersection(REPEAT_CAUSES[RepeatCause.WRONG_ACK].proven_by)
     return RepeatCause.CONSUME_TIMEOUT if LogCode.CONSUME_TIMED_OUT in codes and not answered else part.cause
+
+
+def _departed(part: RepeatPart, near: Sequence[LoggedLine]) -> RepeatPart:
+    """A client that is shut down unregisters, and its broker writes that first (RocketMQ 5.4.0, ConsumerGroupInfo). A
+    connection that closed without is that of a process that ended, or lost its network for good: likely, not proven.
+    """
+    left = {one["client_id"] for one in part.evidence if one["code"] == RepeatEvidence.OWNER_LEFT}
+    if part.cause not in DEPARTURES or part.confidence is Confidence.PROVEN:
+        return part
+    codes = {line.code for line in near if line.client_id in left}
+    if LogCode.CONSUMER_UNREGISTERED in codes:
+        return replace(part, cause=RepeatCause.SHUTDOWN_DID_NOT_WAIT, confidence=Confidence.POSSIBLE)
+    if LogCode.CHANNEL_CLOSED in codes:
+        return replace(part, cause=RepeatCause.CONSUMER_CRASH, confidence=Confidence.LIKELY)
+    return part
 
 
 def _is_within(part: RepeatPart, line: LoggedLine) -> bool:

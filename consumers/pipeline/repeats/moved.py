@@ -175,7 +175,10 @@ def _moved_on(moved: MovedQueue, held_seconds: float) -> MoveVerdict:
         return MoveVerdict(RepeatCause.STALE_OFFSET, Confidence.POSSIBLE, found)
     is_back = owner.fate == OwnerFate.RECONNECTED
     code = RepeatEvidence.OWNER_RECONNECTED if is_back else RepeatEvidence.OWNER_STAYED
-    confidence = Confidence.PROVEN if moved.low else Confidence.POSSIBLE
+    confidence = Confidence.POSSIBLE
+    if moved.low:
+        # A broker that crashed loses its connections, too, and begins with older offsets.
+        confidence = Confidence.LIKELY if is_back else Confidence.PROVEN
     found = [evidence(code, client_id=owner.client_id), *_gap(moved)]
     return MoveVerdict(RepeatCause.STALE_OFFSET, confidence, found)
 

@@ -13,7 +13,7 @@ from consumers.models import Assignment, Client, Rebalance, RepeatEvent
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.slices import microseconds
 from consumers.vocabulary.reasons import RebalanceCause
-from consumers.vocabulary.repeats import RepeatSource
+from consumers.vocabulary.repeats import RepeatCause, RepeatSource
 
 from .moved import LastOwner, MovedQueue, OwnerFate, moved_part
 from .parts import RepeatPart
@@ -22,6 +22,12 @@ from .set_back import Place, WrittenReset, written_resets
 # What was held longer ago has been consumed by others, reset or expired since.
 REACH = timedelta(days=2)
 
+OF_BROKERS = {
+    RepeatCause.BROKER_CRASH,
+    RepeatCause.SLAVE_FAILOVER,
+    RepeatCause.OFFSET_FILE_LOST,
+    RepeatCause.OFFSET_FILE_CHANGED,
+}
 LEAVING = {RebalanceCause.LEFT, RebalanceCause.GONE, RebalanceCause.SILENT, RebalanceCause.RESTARTED}
 
 Move = Mapping[str, Any]
@@ -64,7 +70,7 @@ class Holders:
     clients: Mapping[tuple[int, str], Sequence[Client]]
     silent: Collection[tuple[int, str]]
     resets: Mapping[tuple[int, Place], Sequence[WrittenReset]]
-    set_back: Mapping[tuple[int, Place], Sequence[int]]
+    set_back: Mapping[tuple[int, Place], Sequence[tuple[int, RepeatCause]]]
     slack: timedelta
 
     @classmethod
@@ -161,10 +167,12 @@ class Holders:
         key = row.group_id, place
         if any(one.since <= ended and one.until >= begun for one in self.resets.get(key, ())):
             return True
-        if is_taken_over or (owner is not None and owner.fate != OwnerFate.STAYED):
-            return False
         since_us, until_us = microseconds(begun - self.slack), microseconds(ended + self.slack)
-        return any(since_us <= at_us <= until_us for at_us in self.set_back.get(key, ()))
+        causes = {cause for at_us, cause in self.set_back.get(key, ()) if since_us <= at_us <= until_us}
+        if is_taken_over or (owner is not None and owner.fate != OwnerFate.STAYED):
+            # A broker that is away loses its members, too: what it lost is no doing of theirs.
+            return not causes.isdisjoint(OF_BROKERS)
+        return bool(causes)
 
 
 def _assignments(
@@ -194,10 +202,11 @@ def _silent(groups: Collection[int], since: datetime) -> Iterator[tuple[int, str
                 yield group, one["client_id"]
 
 
-def _set_back(groups: Collection[int], since: datetime) -> dict[tuple[int, Place], list[int]]:
-    found: dict[tuple[int, Place], list[int]] = defaultdict(list)
+def _set_back(groups: Collection[int], since: datetime) -> dict[tuple[int, Place], list[tuple[int, RepeatCause]]]:
+    found: dict[tuple[int, Place], list[tuple[int, RepeatCause]]] = defaultdict(list)
     rows = RepeatEvent.objects.filter(group__in=groups, source=RepeatSource.OFFSETS, last_at__gte=since)
-    for group, parts in rows.values_list("group_id", "parts"):
+    for group, cause, parts in rows.values_list("group_id", "cause", "parts"):
         for one in parts:
-            found[group, (one["topic"], one["broker"], one["queue_id"])].append(one["at_us"])
+            place = one["topic"], one["broker"], one["queue_id"]
+            found[group, place].append((one["at_us"], RepeatCause(cause)))
     return found

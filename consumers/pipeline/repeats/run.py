@@ -1,7 +1,7 @@
 """The repeats of a run: what its offsets, rebalances and windows show, written as events.
 
 Offsets first: whether a rebalance explains a repeat depends on whether its offset was set back. In an ordinary run,
-where nothing came again, three queries find that out.
+where nothing came again, five queries find that out.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ from consumers.vocabulary.logs import LogCode
 from consumers.vocabulary.repeats import RepeatSource
 from consumers.vocabulary.states import BROADCASTING
 
+from .broadcast import broadcast_parts
 from .fallen import ListenerReport, RetryMinute, sent_back_part
 from .logged import CLOCKS_DIFFER_US, CODES, RETRY_DELAY_US, LoggedLine, with_lines
 from .moved_queues import moved_parts
@@ -91,8 +92,9 @@ def _offset_spans(
     after = since - timedelta(seconds=durations.repeat_again_seconds) - INSTANT
     fell = fallen_parts(falls, lake, until, durations) if falls is not None and falls.num_rows else {}
     resets = reset_parts(clusters, after, until)
-    for group in {*fell, *resets, *_with_events(RepeatSource.OFFSETS, clusters, after, until)}:
-        yield FoundSpan(group, after, until, [*fell.get(group, ()), *resets.get(group, ())])
+    restarts = broadcast_parts(clusters, lake, after, until)
+    for group in {*fell, *resets, *restarts, *_with_events(RepeatSource.OFFSETS, clusters, after, until)}:
+        yield FoundSpan(group, after, until, [*fell.get(group, ()), *resets.get(group, ()), *restarts.get(group, ())])
 
 
 def _rebalance_spans(rebalanced: pa.Table, until: datetime, durations: Durations) -> Iterator[FoundSpan]:

@@ -6,22 +6,18 @@ five queries where an offset went back, one otherwise.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from django.db.models import Q
 
-from consumers.lake import reader
-from consumers.lake.schemas import TIME
 from consumers.lake.store import Lake
 from consumers.models import (
     Assignment,
     Client,
     ConsumerGroup,
-    QueueSnapshot,
     Reading,
     Rebalance,
     ResetMethod,
@@ -32,15 +28,15 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.known import MOVED_WITHIN
 from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.totals import TOLD
-from consumers.rocketmq.client_defaults import MOST_THREADS
-from consumers.stores.exposure import STANDS
+from consumers.vocabulary.states import BROADCASTING
 
+from .away_file import AwayFile, away_file
 from .fallen import FallenQueue, ResetWrite, fallen_part
+from .holders import NO_REPORT_OLDER, held_until, is_kept, is_of_holder, is_resumed
 from .parts import RepeatPart
+from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
 
-Place = tuple[str, str, int]
-NUMBERS = ("from_offset", "to_offset", "broker_offset", "min_offset", "fastest", "was_lost", "before_us", "at_us")
-NO_REPORT_OLDER = timedelta(seconds=60)
+NUMBERS = ("from_offset", "broker_offset", "min_offset", "fastest", "was_lost", "before_us", "at_us")
 # Members commit at least so often, unless somebody set them to.
 COMMITTED_WITHIN = timedelta(seconds=5)
 
@@ -77,7 +73,8 @@ def fallen_parts(falls: pa.Table, lake: Lake, until: datetime, durations: Durati
     for group, one in mine:
         if around.is_reset(group, one):
             continue
-        part = fallen_part(around.fallen(group, one, together[group.pk, one["at_us"]]))
+        fallen = around.fallen(group, one, together[group.pk, one["at_us"]])
+        part = None if fallen is None else fallen_part(fallen)
         if part is not None:
             found[group.pk].append(part)
     return found
@@ -92,7 +89,7 @@ def reset_parts(clusters: Sequence[str], after: datetime, until: datetime) -> di
         return {}
     found: dict[int, list[RepeatPart]] = defaultdict(list)
     reports, clients = _reports(groups, after, until), _clients(groups, after, until)
-    ends = _broker_offsets(groups)
+    ends = broker_offsets(groups)
     for (pk, place), resets in written_resets(groups, after, until).items():
         for one in resets:
             if one.written_at is None or not after < one.written_at < until or one.write.target >= one.write.before:
@@ -144,6 +141,8 @@ def _groups(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], ConsumerGro
     if not names:
         return {}
     found = ConsumerGroup.objects.filter(name__in=names, cluster__name__in={one["cluster"] for one in rows})
+    # What brokers have of a broadcasting group is the least of its members, which come and go: broadcast.py.
+    found = found.exclude(message_model=BROADCASTING)
     return {(group.cluster.name, group.name): group for group in found.select_related("cluster")}
 
 
@@ -156,7 +155,8 @@ class Around:
     moves: dict[tuple[int, Place], list[tuple[datetime, datetime]]]
     clients: dict[int, list[MemberSpan]]
     reports: dict[tuple[int, Place], list[Assignment]]
-    lake: Lake
+    stored: StoredHistory
+    until: datetime
 
     @classmethod
     def of(
@@ -174,8 +174,9 @@ class Around:
             readings=_readings({group.cluster_id for group in groups}, since, last),
             moves=_moves(ids, since, last, timedelta(seconds=durations.replay_after_move_seconds)),
             clients=_clients(ids, since, last),
-            reports=_reports(ids, since, last),
-            lake=lake,
+            reports=_reports(ids, since, until),
+            stored=StoredHistory(lake),
+            until=until,
         )
 
     def is_reset(self, group: ConsumerGroup, one: dict[str, Any]) -> bool:
@@ -183,25 +184,47 @@ class Around:
         since, at = moment(one["before_us"]), moment(one["at_us"])
         return any(since < reset.until and at >= reset.since for reset in self.resets.get(key, ()))
 
-    def fallen(self, group: ConsumerGroup, one: dict[str, Any], together: int) -> FallenQueue:
+    def fallen(self, group: ConsumerGroup, one: dict[str, Any], together: int) -> FallenQueue | None:
+        """None where a slave had an older offset, and nobody is known to have gone on from that."""
         place = (one["topic"], one["broker"], one["queue_id"])
         since, at = moment(one["before_us"]), moment(one["at_us"])
-        away = self._away(group.cluster_id, one["broker"], since, at)
-        return FallenQueue(
+        reports = self.reports.get((group.pk, place), ())
+        behind = self._behind(group, place, one, reports) if one["was_behind"] else None
+        if behind is None and one["to_offset"] >= one["from_offset"]:
+            return None
+        unread = self._unread(group.cluster_id, one["broker"], since, at)
+        slave = self._slave(group.cluster_id, one["broker"], since, at)
+        is_of_broker = bool(unread or slave or one["was_lost"])
+        kept = resumed = False
+        if is_of_broker:
+            held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
+            told = held.get((group.name, place), ())
+            kept = is_kept(reports, told, one["from_offset"], since, at)
+            resumed = not kept and is_resumed(reports, told, one["from_offset"], unread[0] if unread else at)
+        fallen = FallenQueue(
             topic=place[0],
             broker=place[1],
             queue_id=place[2],
+            to_offset=one["to_offset"] if behind is None else behind.offset,
             **{name: one[name] for name in NUMBERS},
-            is_move=any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
+            # What a broker has lost comes again from whoever has the queue then.
+            is_move=not is_of_broker
+            and any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
             is_shared=self._is_shared(group.pk, place, since, at),
-            held_until=held_until(self.reports.get((group.pk, place), ()), one["from_offset"], since, at),
-            is_kept=is_kept(self.reports.get((group.pk, place), ()), one["from_offset"], since, at),
-            gap=away is not None,
-            slave=self._slave(group.cluster_id, one["broker"], at),
-            file_modified=None if away is None else self._file_modified(group, one["broker"], away, at),
+            held_until=held_until(reports, one["from_offset"], since, at),
+            is_kept=kept,
+            is_resumed=resumed,
+            away_us=microseconds(unread[0]) if unread else None,
+            back_us=microseconds(unread[-1]) if unread else None,
+            file=self._file(group, place, one["from_offset"], unread, at) if unread else None,
+            slave=slave,
             members=None if group.membership_at is None else members_at(self.clients.get(group.pk, ()), since, at),
             fell_together=together,
         )
+        if behind is None:
+            return fallen
+        shown, begun = microseconds(behind.at), microseconds(self._before(group.cluster_id, behind.at, since))
+        return replace(fallen, resumed_by=behind.client_id, shown_us=shown, back_us=begun)
 
     def _is_shared(self, group: int, place: Place, since: datetime, at: datetime) -> bool:
         """Two processes with one id held the queue: each commits what it has itself, in turn."""
@@ -212,65 +235,51 @@ class Around:
         }
         return any(one.client_id in shared and one.seen_since <= at for one in self.reports.get((group, place), ()))
 
-    def _away(self, cluster: int, broker: str, since: datetime, at: datetime) -> datetime | None:
-        """The first reading in between that did not get the broker's answer."""
-        for taken_at, brokers in self.readings.get(cluster, ()):
-            if since < taken_at < at and not brokers.get(broker, {}).get("read"):
-                return taken_at
-        return None
+    def _unread(self, cluster: int, broker: str, since: datetime, at: datetime) -> list[datetime]:
+        """The readings in between that did not get the broker's answer."""
+        return [
+            taken_at
+            for taken_at, brokers in self.readings.get(cluster, ())
+            if since < taken_at < at and not brokers.get(broker, {}).get("read")
+        ]
 
-    def _slave(self, cluster: int, broker: str, at: datetime) -> str | None:
-        brokers = next((found for taken_at, found in self.readings.get(cluster, ()) if taken_at == at), {})
-        return brokers.get(broker, {}).get("read_from")
+    def _before(self, cluster: int, at: datetime, since: datetime) -> datetime:
+        """The reading before."""
+        return max((one for one, _ in self.readings.get(cluster, ()) if since <= one < at), default=since)
 
-    def _file_modified(self, group: ConsumerGroup, broker: str, away: datetime, at: datetime) -> str | None:
-        """When the broker's offset file was written while the broker did not answer."""
+    def _slave(self, cluster: int, broker: str, since: datetime, at: datetime) -> str | None:
+        """That answered in its master's place before, or in between."""
+        found = (
+            brokers.get(broker, {}).get("read_from")
+            for taken_at, brokers in self.readings.get(cluster, ())
+            if since <= taken_at <= at
+        )
+        return next((slave for slave in found if slave is not None), None)
+
+    def _behind(
+        self, group: ConsumerGroup, place: Place, one: dict[str, Any], reports: Sequence[Assignment]
+    ) -> HeldReport | None:
+        """The lowest offset that a member reported from a slave whose offset was older."""
+        since, at = moment(one["before_us"]), moment(one["at_us"])
+        found = [
+            report
+            for report in self.stored.held(group.cluster.name, since, at).get((group.name, place), ())
+            if report.offset < one["from_offset"] and not any(is_of_holder(row, report, since) for row in reports)
+        ]
+        return min(found, key=lambda report: (report.offset, report.at), default=None)
+
+    def _file(
+        self, group: ConsumerGroup, place: Place, from_offset: int, unread: Sequence[datetime], at: datetime
+    ) -> AwayFile | None:
         if not group.cluster.offset_files:
             return None
-        name, chosen = group.cluster.name, pc.field("broker") == broker
-        time = pc.field("taken_at")
-        chosen &= (pc.field("kind") == "broker_file") & (time >= pa.scalar(away, TIME)) & (time < pa.scalar(at, TIME))
-
-        def rows(files: list[str]) -> pa.Table:
-            return reader.dataset(self.lake, "stored_offsets", files).to_table(columns=["modified_at"], filter=chosen)
-
-        found = reader.steadily(self.lake, lambda: reader.files(self.lake, "stored_offsets", name, away, at), rows)
-        times = [one for one in pc.unique(found["modified_at"]).to_pylist() if one is not None and away < one < at]
-        return min(times).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if times else None
+        files = self.stored.broker_files(group.cluster.name, place[1], unread[0], at)
+        readings = files.readings.get((group.name, place), ())
+        return away_file(readings, files.missing, from_offset, unread, at)
 
 
 def members_at(clients: Sequence[MemberSpan], since: datetime, at: datetime) -> int:
     return sum(one.seen <= at and (one.gone is None or one.gone > since) for one in clients)
-
-
-def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> int | None:
-    """The end of what its owner held when it last reported before; null where that is not known, or too old, or where
-    it may have finished more behind a first message that stood."""
-    spoken = [one for one in reports if since - NO_REPORT_OLDER <= one.last_seen <= at]
-    if not spoken:
-        return None
-    newest = max(spoken, key=lambda one: one.last_seen)
-    if newest.cached_max is None:
-        return newest.commit_offset
-    stands = newest.head_since is not None and newest.last_seen - newest.head_since >= STANDS
-    if stands and (newest.cached_count is None or newest.cached_count <= MOST_THREADS):
-        return None
-    end = newest.cached_max + 1
-    in_flight = 0 if newest.commit_offset is None else max(end - newest.commit_offset, 0)
-    return max(end, from_offset + in_flight)
-
-
-def is_kept(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> bool:
-    """A member that held the queue all the time reported later that it is past the offset."""
-    return any(
-        one.seen_since <= since and one.last_seen > at and (one.commit_offset or 0) >= from_offset for one in reports
-    )
-
-
-def _broker_offsets(groups: Collection[int]) -> dict[tuple[int, Place], int]:
-    rows = QueueSnapshot.objects.filter(group__in=groups, broker_offset__isnull=False)
-    names = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "broker_offset")
-    return {(group, (topic, broker, queue)): end for group, topic, broker, queue, end in rows.values_list(*names)}
 
 
 def written_resets(

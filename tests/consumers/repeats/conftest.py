@@ -1,6 +1,7 @@
 """A polled site over two real brokers, and runs of the pipeline over what was read."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
+from consumers.polling.offset_files import FileLimits
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from dashboard.demo.cluster import RocketMQ
@@ -27,6 +29,20 @@ from tests.plugins.java_admin import JavaAdmin
 POLL_SECONDS = 1.5
 
 
+@contextmanager
+def polled_site(
+    rocketmq: RocketMQ, admin: JavaAdmin, api: Client, lake: Path, brokers: Sequence[str], **more: str
+) -> Iterator[Site]:
+    """`brokers`: whose offsets RocketMQ's own client is asked for. `more`: fields of the cluster."""
+    cluster = Cluster.objects.create(name="repeats", namesrv=rocketmq.namesrv, created_at=timezone.now(), **more)
+    files = FileLimits(folders=("/",), seconds=0)
+    asked_always = PollSettings(Cadence(0, 0), Budget(1000, 1000), 5.0, Lake.at(str(lake)), 0, files=files)
+    poller = ClusterPoller(cluster, asked_always)
+    yield Site(api, poller, admin, list(brokers))
+    poller.close()
+    close_wires()
+
+
 @pytest.fixture
 def site(
     rocketmq_pair: RocketMQ, java_admin_pair: JavaAdmin, api: Client, api_user: User, tmp_path: Path, settings: Any
@@ -34,12 +50,8 @@ def site(
     settings.CONSUMERSCOPE_LAKE = str(tmp_path / "lake")
     settings.RESET_SETTLED_SECONDS, settings.RESET_READ_BACK_SECONDS = 2, 40
     api_user.user_permissions.add(Permission.objects.get(codename="reset_offsets"))
-    cluster = Cluster.objects.create(name="repeats", namesrv=rocketmq_pair.namesrv, created_at=timezone.now())
-    asked_always = PollSettings(Cadence(0, 0), Budget(1000, 1000), 5.0, Lake.at(settings.CONSUMERSCOPE_LAKE), 0)
-    poller = ClusterPoller(cluster, asked_always)
-    yield Site(api, poller, java_admin_pair, ["broker-a", "broker-b"])
-    poller.close()
-    close_wires()
+    with polled_site(rocketmq_pair, java_admin_pair, api, tmp_path / "lake", ["broker-a", "broker-b"]) as site:
+        yield site
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ from consumers.vocabulary.repeats import Confidence, RepeatCause
 from tests.plugins.noting_members import Delivery
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NightGroup:
     """`expected`: the cause that has to be found; null: none. `tolerated`: causes that may be told as possible, where
-    nothing tells them from the truth. `is_quiet`: nothing may be told at all."""
+    nothing tells them from the truth. `second`: a broker that has as many queues of the topic, all empty.
+    `membership`: of its members. `is_quiet`: nothing may be told at all."""
 
     name: str
     queues: int
@@ -27,6 +28,8 @@ class NightGroup:
     seconds: tuple[float, float] = (0.005, 0.015)
     behaviour: Mapping[str, int] = field(default_factory=dict)
     in_place: bool = False
+    second: str | None = None
+    membership: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def group(self) -> str:
@@ -39,27 +42,6 @@ class NightGroup:
     @property
     def is_quiet(self) -> bool:
         return self.expected is None and not self.tolerated
-
-
-CRASH = NightGroup("crash", 4, 400, expected=RepeatCause.CONSUMER_CRASH, seconds=(0.05, 0.1))
-OUT_OF_ORDER = NightGroup(
-    "out_of_order", 1, 2500, expected=RepeatCause.FINISHED_OUT_OF_ORDER, seconds=(0.05, 0.1), behaviour={"holds_at": 5}
-)
-LOCAL_RETRY = NightGroup(
-    "local_retry", 1, 40, expected=RepeatCause.LOCAL_RETRY_RESTART, behaviour={"fails_at": 10}, in_place=True
-)
-DRAINED = NightGroup("left_drained", 4, 100, "broker-b")
-BUSY = NightGroup("left_busy", 4, 400, "broker-b", tolerated=(RepeatCause.CONSUMER_CRASH,), seconds=(0.05, 0.1))
-JOINED = NightGroup("joined", 4, 300, "broker-b", tolerated=(RepeatCause.STALE_OFFSET,), seconds=(0.05, 0.1))
-DUPLICATE = NightGroup("duplicate", 4, 100, "broker-b", expected=RepeatCause.DUPLICATE_CLIENT_ID)
-WRONG_ACK = NightGroup("wrong_ack", 4, 75, expected=RepeatCause.WRONG_ACK, behaviour={"fails_every": 10})
-BATCH = NightGroup("batch", 4, 64, "broker-b", expected=RepeatCause.BATCH_RECONSUME, behaviour={"fails_every": 16})
-RESET = NightGroup("reset", 4, 100, expected=RepeatCause.RESET)
-ELSEWHERE = NightGroup("reset_elsewhere", 4, 150, expected=RepeatCause.RESET_ELSEWHERE, seconds=(0.05, 0.1))
-QUIET = NightGroup("quiet", 4, 150)
-GROUPS = (
-    CRASH, OUT_OF_ORDER, LOCAL_RETRY, DRAINED, BUSY, JOINED, DUPLICATE, WRONG_ACK, BATCH, RESET, ELSEWHERE, QUIET,
-)  # fmt: skip
 
 
 class Told(NamedTuple):

@@ -21,6 +21,7 @@ class Site:
     def __init__(self, api: Client, poller: ClusterPoller, admin: JavaAdmin, brokers: list[str]) -> None:
         self._api, self._poller, self._admin, self._brokers = api, poller, admin, brokers
         self.cluster = poller.cluster.name
+        self.registered, self.wire = poller.cluster, poller.wire
 
     def poll(self) -> str:
         """The reading's time."""
@@ -29,8 +30,7 @@ class Site:
         return now.isoformat()
 
     def configure(self, address: str, setting: str) -> None:
-        wire = self._poller.wire
-        wire.run(call(wire.pool, address, UPDATE_BROKER_CONFIG, body=setting.encode()))
+        self.wire.run(call(self.wire.pool, address, UPDATE_BROKER_CONFIG, body=setting.encode()))
 
     def plan(self, group: str, kind: str, value: Any = None, **more: Any) -> dict[str, Any]:
         """What REST answers, whatever that is; `status_code` stands in it."""

@@ -3,6 +3,8 @@
 import pytest
 
 from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.pipeline.repeats.away_file import AwayFile
+from consumers.pipeline.repeats.broadcast import BroadcastQueue, broadcast_part
 from consumers.pipeline.repeats.fallen import (
     FallenQueue,
     ListenerReport,
@@ -63,7 +65,7 @@ MOVED = [
     ("in order, a slow head", moved(owner=owner(**STUCK, is_orderly=True)), "local_retry_restart", "likely", 40, 120),
     ("stays, a gap", moved(owner=owner(OwnerFate.STAYED)), "stale_offset", "proven", 40, 120),
     ("stays, no gap", moved(owner=owner(OwnerFate.STAYED), **NO_GAP), "stale_offset", "possible", 0, 120),
-    ("reconnected", moved(owner=owner(OwnerFate.RECONNECTED)), "stale_offset", "proven", 40, 120),
+    ("reconnected", moved(owner=owner(OwnerFate.RECONNECTED)), "stale_offset", "likely", 40, 120),
     ("nobody knows who held it", moved(owner=None), "stale_offset", "possible", 40, 120),
     ("two at once, for long", moved(**BOTH | {"doubly_owned_seconds_low": 15.0}), "two_owners", "proven", 40, None),
     ("two at once, in one poll", moved(**BOTH), "two_owners", "likely", 40, None),
@@ -125,16 +127,30 @@ def fallen(**fields):
 
 RESET = {"to_offset": 600, "reset": ResetWrite("r-1", before=1000, target=600)}
 UNREAD = {"to_offset": 600, "reset": ResetWrite("r-1", before=1000, target=600, is_confirmed=False)}
-GAP = {"gap": True}
+GAP = {"away_us": 5 * MICROSECONDS, "back_us": 10 * MICROSECONDS}
+# The broker's file while it was away.
+OLD_FILE = {"file": AwayFile(700, "t"), **GAP}
+WRITTEN = {"file": AwayFile(None, "t", Confidence.LIKELY, is_written=True), **GAP}
+GONE = {"file": AwayFile(None, "t", Confidence.LIKELY, is_written=True, was_gone=True), **GAP}
+OLDER = {"file": AwayFile(700, "t", Confidence.PROVEN), **GAP}
+# One that the broker cannot have begun with, as far as it came since.
+OTHER_FILE = {"file": AwayFile(100, "t", Confidence.PROVEN), **GAP}
+SLAVE = {"slave": "broker-a:1"}
 FALLEN = [
     ("we reset it", fallen(**RESET), "reset", "proven", 400, 400),
     ("we reset it, while its broker was away", fallen(**RESET, **GAP), "reset", "proven", 400, 400),
     ("we wrote it, and nobody read it there", fallen(**UNREAD), "reset", "proven", 0, 400),
-    ("the broker had no offset between", fallen(was_lost=True), "offset_file_lost", "proven", 300, 300),
-    ("a slave answered", fallen(slave="broker-a:1"), "slave_failover", "likely", 0, 300),
+    ("the broker had no offset between", fallen(was_lost=True), "offset_file_lost", "proven", 300, 1000),
+    ("a slave answered", fallen(**SLAVE), "slave_failover", "likely", 0, 300),
+    ("a slave had none in between", fallen(was_lost=True, **SLAVE), "slave_failover", "likely", 0, 1000),
+    ("a member began at the slave's", fallen(resumed_by="a", **SLAVE), "slave_failover", "proven", 300, 300),
     ("its broker was away", fallen(**GAP), "broker_crash", "likely", 0, 300),
-    ("away, and its file was written", fallen(file_modified="t", **GAP), "offset_file_changed", "likely", 0, 300),
-    ("a file was written, its broker was there", fallen(file_modified="t"), "reset_elsewhere", "possible", 300, 300),
+    ("a member took it afterwards", fallen(is_resumed=True, **GAP), "broker_crash", "likely", 300, 300),
+    ("its file lacked the commits", fallen(**OLD_FILE), "broker_crash", "proven", 0, 300),
+    ("its file was written", fallen(**WRITTEN), "offset_file_changed", "likely", 0, 1000),
+    ("its file was not there", fallen(**GONE), "offset_file_lost", "likely", 0, 1000),
+    ("an older file was put in its place", fallen(**OLDER), "offset_file_changed", "proven", 0, 300),
+    ("another file than it began with", fallen(**OTHER_FILE), "offset_file_changed", "likely", 0, 300),
     ("nobody was in the group", fallen(members=0), "reset_elsewhere", "likely", 300, 300),
     ("several queues at once", fallen(fell_together=4), "reset_elsewhere", "likely", 300, 300),
     ("one queue alone", fallen(), "reset_elsewhere", "possible", 300, 300),
@@ -151,7 +167,7 @@ def test_an_offset_that_went_back_has_the_cause_of_what_happened_around_it(repea
     assert (part.cause, part.confidence, part.low, part.high) == (cause, confidence, low, high)
 
 
-@pytest.mark.parametrize("around", [GAP, {"slave": "broker-a:1"}], ids=["broker away", "slave"])
+@pytest.mark.parametrize("around", [GAP, SLAVE], ids=["broker away", "slave"])
 def test_a_broker_that_lost_what_its_members_still_had_repeats_nothing(around):
     assert fallen_part(fallen(is_kept=True, **around)) is None
     assert fallen_part(fallen(is_kept=True)) is not None, "a member follows somebody's reset"
@@ -174,6 +190,12 @@ def test_two_processes_with_one_id_that_commit_in_turn_are_no_reset_by_somebody(
         (fallen(held_until=1200, broker_offset=1100), 400, "there were only 100 more"),
         (fallen(broker_offset=5000), 4300, "nobody knows what its owner held: all that there was"),
         (fallen(held_until=1000, fastest=20.0, min_offset=650, broker_offset=1000), 350, "older ones are deleted"),
+        (
+            fallen(fastest=2.0, held_until=1000, broker_offset=5000, **GAP),
+            320,
+            "its broker was away: 10 before and after",
+        ),
+        (fallen(fastest=20.0, to_offset=720, **OLD_FILE), 300, "its file says where it began"),
     ],
 )
 def test_the_high_bound_of_a_fall_takes_the_safe_ends(repeat, high, why):
@@ -205,8 +227,47 @@ def test_an_unknown_minute_of_retries_is_never_zero():
     assert sent_back_part("%RETRY%billing", minute, ListenerReport(), is_open=False) is None
 
 
+def broadcast(**fields):
+    """It reported to be at 500 and to hold up to 540, and began again at 450, as its file says."""
+    values = {
+        "client_id": "a",
+        "place": ("Prices", "broker-a", 0),
+        "after_us": 0,
+        "at_us": 15 * MICROSECONDS,
+        "was_at": 500,
+        "held_until": 540,
+        "began_low": 450,
+        "began_high": 450,
+        "could_move": 0,
+        "broker_offset": 1000,
+        "is_filed": True,
+    }
+    return BroadcastQueue(**(values | fields))
+
+
+@pytest.mark.parametrize(
+    ("queue", "confidence", "low", "high"),
+    [
+        (broadcast(), "proven", 50, 90),
+        (broadcast(could_move=30), "proven", 50, 120),
+        (broadcast(could_move=900), "proven", 50, 550),
+        (broadcast(began_low=0, began_high=470, is_filed=False), "proven", 30, 540),
+        (broadcast(began_low=500, began_high=500), "possible", 0, 40),
+        (broadcast(began_low=500, began_high=500, held_until=None), None, None, None),
+    ],
+    ids=["its file is older", "it went on", "to the end", "without a file", "shut down under load", "shut down"],
+)
+def test_a_broadcasting_member_that_began_again_repeats_what_its_file_lacks(queue, confidence, low, high):
+    part = broadcast_part(queue)
+
+    told = (None,) * 3 if part is None else (part.confidence, part.low, part.high)
+    assert told == (confidence, low, high)
+    assert part is None or part.cause == "broadcast_crash"
+
+
 def test_every_cause_of_stored_history_has_a_row_in_this_table():
     told = {row[2] for row in (*MOVED, *FALLEN)} | {RepeatCause.WRONG_ACK, RepeatCause.BATCH_RECONSUME}
+    told |= {broadcast_part(broadcast()).cause}
 
     assert told == {cause for cause, spec in REPEAT_CAUSES.items() if spec.is_stored}
     assert {spec.source for spec in REPEAT_CAUSES.values()} == set(RepeatSource)

@@ -1,5 +1,6 @@
 """Which steps of readings are offsets that went back."""
 
+import pytest
 from hypothesis import given, strategies as st
 
 from consumers.pipeline.kernel.falls import offset_falls
@@ -35,6 +36,15 @@ def test_an_offset_that_was_gone_in_between_was_lost():
 
     assert [one["was_lost"] for one in falls([*before, *gone, *after])] == [True]
     assert [one["was_lost"] for one in falls([*before, *after])] == [False]
+
+
+@pytest.mark.parametrize("after", [90, 130, 150])
+def test_a_step_in_which_a_slave_was_behind_counts_wherever_it_ends(after):
+    before, behind = rows([(130, 200)]), rows([(None, 200)], start=15, unknown_reason="slave_behind")
+
+    [one] = falls([*before, *behind, *rows([(after, 200), (160, 200)], start=30)])
+
+    assert (one["was_behind"], one["from_offset"], one["to_offset"]) == (True, 130, after)
 
 
 def test_queues_are_compared_with_themselves_alone():

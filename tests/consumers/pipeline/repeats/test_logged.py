@@ -73,6 +73,33 @@ def test_a_line_raises_a_cause_that_it_names(part, codes, cause, confidence):
     assert (found.cause, found.confidence) == (cause, confidence)
 
 
+A, B = "10.0.0.7@3312", "10.0.0.9@3312"
+LEFT = {"evidence": [{"code": "owner_left", "client_id": A}]}
+
+
+@pytest.mark.parametrize(
+    ("part", "lines", "cause", "confidence"),
+    [
+        (a_part("consumer_crash", "possible", **LEFT), [("channel_closed", A)], "consumer_crash", "likely"),
+        (a_part("consumer_crash", "possible", **LEFT), [("channel_closed", B)], "consumer_crash", "possible"),
+        (a_part("consumer_crash", "possible", **LEFT), [], "consumer_crash", "possible"),
+        (a_part("shutdown_did_not_wait", "possible", **LEFT), [("channel_closed", A)], "consumer_crash", "likely"),
+        (
+            a_part("consumer_crash", "possible", **LEFT),
+            [("channel_closed", A), ("consumer_unregistered", A)],
+            "shutdown_did_not_wait",
+            "possible",
+        ),
+        (a_part("consumer_crash", "proven", **LEFT), [("consumer_unregistered", A)], "consumer_crash", "proven"),
+    ],
+    ids=["closed", "another's", "no line", "in a rollout", "unregistered", "a gap proves it"],
+)
+def test_a_broker_tells_a_member_that_crashed_from_one_that_was_shut_down(part, lines, cause, confidence):
+    found = with_lines(part, [a_line(code, client_id=client) for code, client in lines])
+
+    assert (found.cause, found.confidence) == (cause, confidence)
+
+
 @pytest.mark.parametrize(
     ("line", "counts"),
     [

@@ -33,6 +33,7 @@ def fallen_queues(draw):
     reset = draw(
         st.none() | st.builds(ResetWrite, st.just("r"), st.just(from_offset), st.just(to_offset), st.booleans())
     )
+    away = draw(st.none() | st.just(MICROSECONDS // 2))
     return FallenQueue(
         before_us=0,
         at_us=draw(st.integers(1, 600)) * MICROSECONDS,
@@ -47,7 +48,8 @@ def fallen_queues(draw):
         was_lost=draw(st.booleans()),
         held_until=draw(st.none() | OFFSETS),
         reset=reset,
-        gap=draw(st.booleans()),
+        away_us=away,
+        back_us=away,
         slave=draw(st.none() | st.just("slave")),
         members=draw(st.none() | st.integers(0, 9)),
         fell_together=draw(st.integers(1, 9)),

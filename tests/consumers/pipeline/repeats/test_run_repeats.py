@@ -181,7 +181,7 @@ def test_a_broker_that_was_away_explains_an_offset_that_went_back(lake, billing)
 
 def a_broker_away(group):
     there, away = {"name": "broker-a", "read": True}, {"name": "broker-a", "read": False}
-    for seconds, broker in ((120, there), (105, away), (90, there)):
+    for seconds, broker in ((120, there), (105, away), (97, away), (90, there)):
         a_reading(group.cluster, ago(seconds), brokers=[broker])
 
 
@@ -193,16 +193,170 @@ def test_an_owner_that_kept_its_offset_commits_again_and_repeats_nothing(lake, b
     assert evaluate(lake, offsets_read(900, 850, every=30)) == 0
 
 
-def test_a_file_that_was_written_while_its_broker_was_away_was_changed(lake, billing):
+def a_file_read(lake, *readings, **fields):
+    """Each: how long ago it was read and written, and the offset that it held."""
     Cluster.objects.update(offset_files="broker-a=/store/consumerOffset.json")
+    of_queue = {"cluster": "prod", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue_id": 0}
+    of_file = {"kind": "broker_file", "source": "/store/consumerOffset.json"}
+    for read, written, offset in readings:
+        times = {"taken_at": ago(read), "modified_at": ago(written)}
+        put(lake, "stored_offsets", [{**of_queue, **of_file, **times, "offset": offset, **fields}])
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ([(97, 101, 850)], ("offset_file_changed", "likely", 0, 900)),
+        ([(150, 160, 880), (97, 101, 850)], ("offset_file_changed", "likely", 0, 900)),
+        ([(150, 160, 840), (97, 101, 850)], ("broker_crash", "likely", 0, 50)),
+        ([(150, 160, 880), (130, 140, 890), (97, 5000, 850)], ("offset_file_changed", "proven", 0, 50)),
+        ([(150, 160, 880), (97, 5000, 850)], ("offset_file_changed", "likely", 0, 50)),
+        ([(150, 160, 840), (97, 140, 850)], ("broker_crash", "proven", 0, 50)),
+        ([(104, 140, 850), (97, 101, 850)], ("broker_crash", "likely", 0, 50)),
+        ([(150, 160, 880), (104, 5000, 850), (97, 101, 860)], ("offset_file_changed", "likely", 0, 50)),
+        ([(150, 160, 840)], ("broker_crash", "likely", 0, 50)),
+    ],
+    ids=[
+        "written",
+        "written with less",
+        "written with more",
+        "older than two",
+        "older than one",
+        "its own",
+        "its own, then written",
+        "older, then written",
+        "not read meanwhile",
+    ],
+)
+def test_a_file_that_was_read_while_its_broker_was_away_tells_a_crash_from_a_change(lake, billing, files, told):
     a_broker_away(billing)
-    written = {"cluster": "prod", "taken_at": ago(100), "kind": "broker_file", "source": "/store/consumerOffset.json",
-               "modified_at": ago(101), "broker": "broker-a", "offset": 850}  # fmt: skip
-    put(lake, "stored_offsets", [{**written, "group": "billing", "topic": "Orders", "queue_id": 0}])
+    billing.membership_at = ago(60)
+    billing.save()
+    a_file_read(lake, *files)
 
     evaluate(lake, offsets_read(900, 850, every=30))
 
-    assert [row[:2] for row in events()] == [("offset_file_changed", "likely")]
+    assert [(*row[:2], *row[4:6]) for row in events()] == [told]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [[(150, 160, 880), (97, 101, 850)], [(105, 140, 840), (97, 101, 850)], [(105, 140, 850)]],
+    ids=["holds less", "was consumed on", "was not read since"],
+)
+def test_a_file_that_was_not_there_while_its_broker_was_away_was_lost(lake, billing, files):
+    a_broker_away(billing)
+    a_file_read(lake, *files)
+    put(
+        lake, "stored_offsets", [{"cluster": "prod", "taken_at": ago(104), "kind": "broker_file", "broker": "broker-b"}]
+    )
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [row[:2] for row in events()] == [("offset_file_lost", "likely")]
+
+
+def test_a_queue_that_a_member_took_after_its_broker_was_away_came_again_for_certain(lake, billing):
+    a_broker_away(billing)
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 80, until=20, commit_offset=960)
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [(row[0], row[4]) for row in events()] == [("broker_crash", 50)]
+
+
+@pytest.mark.parametrize(("started", "at"), [(100, 940), (7000, 860)], ids=["began anew", "took it anew"])
+def test_a_member_whom_no_broker_saw_leave_did_not_keep_its_queue(lake, billing, started, at):
+    """While a broker is away, no list of members is complete."""
+    a_broker_away(billing)
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, until=20, commit_offset=960)
+    reported(lake, (121, 905))
+    reported(lake, (80, at), started=started)
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [(row[0], row[4]) for row in events()] == [("broker_crash", 50)]
+
+
+def test_a_member_that_lost_its_broker_and_came_back_is_no_rebalance(lake, billing):
+    """Its broker lost its connection, too: that it reconnected moved nothing."""
+    a_broker_away(billing)
+    queue = a_queue(billing.cluster, "Orders", 0)
+    for since, gone in ((7000, 105), (90, None)):
+        Client.objects.create(
+            group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", started_at=ago(7000),
+            seen_since=ago(since), last_seen=ago(gone or 5), gone_by=None if gone is None else ago(gone),
+        )  # fmt: skip
+    it_held(billing, queue, A, 3600, until=120, gone_by=105)
+    it_held(billing, queue, A, 85, until=5, commit_offset=960)
+    row = a_rebalance(billing, ago(90), cause="reconnected")
+    a_moved_topic(row, moves=[a_move(0, (A,), (A,), replayed_messages_low=40, replayed_messages=50)])
+
+    evaluate(lake, offsets_read(900, 850, every=30), rebalanced=["billing"])
+
+    assert [row[0] for row in events()] == ["broker_crash"]
+
+
+def a_slave_with_older_offsets(group):
+    away = {"name": "broker-a", "read": True, "read_from": "10.0.0.2:10911"}
+    there = {"name": "broker-a", "read": True}
+    for seconds, broker in ((120, there), (105, away), (90, away), (75, away)):
+        a_reading(group.cluster, ago(seconds), brokers=[broker])
+    before, after = offsets_read(900), offsets_read(910, first=75)
+    return [*before, *offsets_read(None, None, first=105, unknown_reason="slave_behind"), *after]
+
+
+def reported(lake, *reports, started=7000):
+    """Each: how long ago, and the offset that the member was at."""
+    of_queue = {"cluster": "prod", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue_id": 0}
+    for seconds, offset in reports:
+        times = {"taken_at": ago(seconds), "started_at": ago(started)}
+        put(lake, "ownership", [{**of_queue, **times, "client_id": A, "commit_offset": offset}])
+
+
+def test_a_member_that_began_at_a_slaves_older_offset_is_seen_by_its_reports(lake, billing):
+    readings = a_slave_with_older_offsets(billing)
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 100, until=20, commit_offset=910)
+    reported(lake, (90, 600), (75, 910))
+
+    evaluate(lake, readings)
+
+    [event] = events()
+    assert (*event[:2], event[4]) == ("slave_failover", "proven", 300)
+
+
+def test_an_older_offset_of_a_slave_that_nobody_began_at_repeats_nothing(lake, billing):
+    readings = a_slave_with_older_offsets(billing)
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, until=20, commit_offset=910)
+    reported(lake, (90, 905), (75, 910))
+
+    assert evaluate(lake, readings) == 0
+
+
+@pytest.fixture
+def restarted(billing):
+    """A broadcasting member that began again 60 s ago."""
+    ConsumerGroup.objects.update(message_model="BROADCASTING")
+    for since, gone, seen in ((7000, 90, 100), (60, None, 5)):
+        Client.objects.create(
+            group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", started_at=ago(since),
+            seen_since=ago(since), last_seen=ago(seen), gone_by=None if gone is None else ago(gone),
+        )  # fmt: skip
+
+
+def test_a_broadcasting_member_that_began_behind_its_memory_crashed(lake, billing, restarted):
+    reported(lake, (115, 480), (100, 500))
+    reported(lake, (60, 470), started=60)
+    a_file_read(lake, (75, 101, 450), kind="consumer_file", client_id=A)
+
+    assert evaluate(lake) == 1
+    [event] = events()
+    assert event[:2] == ("broadcast_crash", "proven")
+    assert event[4] == 50
+
+
+def test_the_least_offset_of_broadcasting_members_going_back_is_no_repeat(lake, billing, restarted):
+    assert evaluate(lake, offsets_read(900, 850, every=30)) == 0
 
 
 def test_a_broadcasting_group_has_no_repeat_of_a_rebalance(lake, billing):
@@ -308,7 +462,7 @@ def a_window(group, minutes, came):
 
 
 def test_a_quiet_run_asks_few_questions(lake, billing, django_assert_max_num_queries):
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         assert evaluate(lake, offsets_read(100, 200, 300)) == 0
 
 

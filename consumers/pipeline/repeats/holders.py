@@ -1,0 +1,67 @@
+"""Who held a queue around the time that its offset went back: how far that member was, whether it kept the queue, and
+whether another one took it."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from consumers.models import Assignment
+from consumers.rocketmq.client_defaults import MOST_THREADS
+from consumers.stores.exposure import STANDS
+
+from .stored_history import HeldReport
+
+NO_REPORT_OLDER = timedelta(seconds=60)
+
+
+def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> int | None:
+    """The end of what its owner held when it last reported before; null where that is not known, or too old, or where
+    it may have finished more behind a first message that stood."""
+    spoken = [one for one in reports if since - NO_REPORT_OLDER <= one.last_seen <= at]
+    if not spoken:
+        return None
+    newest = max(spoken, key=lambda one: one.last_seen)
+    if newest.cached_max is None:
+        return newest.commit_offset
+    stands = newest.head_since is not None and newest.last_seen - newest.head_since >= STANDS
+    if stands and (newest.cached_count is None or newest.cached_count <= MOST_THREADS):
+        return None
+    end = newest.cached_max + 1
+    in_flight = 0 if newest.commit_offset is None else max(end - newest.commit_offset, 0)
+    return max(end, from_offset + in_flight)
+
+
+def is_kept(
+    reports: Sequence[Assignment], told: Sequence[HeldReport], from_offset: int, since: datetime, at: datetime
+) -> bool:
+    """A member that held the queue all the time reported later that it is past the offset, and never to be below."""
+    return any(
+        row.seen_since <= since
+        and row.last_seen > at
+        and (row.commit_offset or 0) >= from_offset
+        # While brokers are away nobody can say who left: a process that began anew, or a queue that was taken anew,
+        # shows by its own reports.
+        and _is_one_stretch([one for one in told if one.client_id == row.client_id], from_offset, since)
+        for row in reports
+    )
+
+
+def _is_one_stretch(told: Sequence[HeldReport], from_offset: int, since: datetime) -> bool:
+    is_lower = any(one.offset < from_offset for one in told if one.at > since)
+    return not is_lower and len({one.started_at for one in told}) <= 1
+
+
+def is_resumed(reports: Sequence[Assignment], told: Sequence[HeldReport], from_offset: int, held_at: datetime) -> bool:
+    """A member took the queue after `held_at`. To be asked where nobody kept it."""
+    before = {(one.client_id, one.started_at) for one in told if one.at <= held_at}
+    later = (one for one in told if one.at > held_at)
+    is_reported = any(one.offset < from_offset or (one.client_id, one.started_at) not in before for one in later)
+    return is_reported or any(row.seen_since > held_at for row in reports)
+
+
+def is_of_holder(row: Assignment, report: HeldReport, since: datetime) -> bool:
+    """The report is of one that held the queue before already."""
+    return (
+        row.client_id == report.client_id
+        and row.seen_since <= since
+        and (row.gone_by is None or row.gone_by > report.at)
+    )

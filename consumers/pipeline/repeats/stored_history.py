@@ -1,0 +1,127 @@
+"""What the history store has of queues beside their offsets: reports of who held them, and offset files.
+
+Read where an offset went back, once for each span of time.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from consumers.lake import reader
+from consumers.lake.schemas import TIME
+from consumers.lake.store import Lake
+from consumers.models import QueueSnapshot
+
+from .away_file import FileReading
+
+Place = tuple[str, str, int]
+# Files are read every 60 s.
+FILES_REACH = timedelta(minutes=10)
+PLACE = ("group", "topic", "broker", "queue_id", "client_id", "taken_at")
+HELD = (*PLACE, "started_at", "commit_offset", "cached_min", "cached_max")
+FILED = (*PLACE, "kind", "modified_at", "offset")
+
+
+class HeldReport(NamedTuple):
+    """What a member reported of a queue: where it is, the end of what it holds (null: nothing), and when its process
+    began (null: it did not say)."""
+
+    client_id: str
+    at: datetime
+    offset: int
+    held_until: int | None
+    started_at: datetime | None
+
+
+class BrokerFiles(NamedTuple):
+    """By group and place, oldest first. `missing`: when other brokers' files were read, and not this one's."""
+
+    readings: Mapping[tuple[str, Place], Sequence[FileReading]]
+    missing: Sequence[datetime]
+
+
+@dataclass(frozen=True)
+class StoredHistory:
+    lake: Lake
+    _read: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def held(self, cluster: str, since: datetime, until: datetime) -> Mapping[tuple[str, Place], Sequence[HeldReport]]:
+        """By group and place, in (since, until], oldest first."""
+        key = ("ownership", cluster, since, until)
+        if key not in self._read:
+            found = defaultdict(list)
+            known = pc.is_null(pc.field("error")) & pc.is_valid(pc.field("queue_id"))
+            for row in self._rows("ownership", cluster, since, until, HELD, known):
+                at = min((one for one in (row["commit_offset"], row["cached_min"]) if one is not None), default=None)
+                if at is not None and row["taken_at"] > since:
+                    end = None if row["cached_max"] is None else row["cached_max"] + 1
+                    report = HeldReport(row["client_id"], row["taken_at"], at, end, row["started_at"])
+                    found[row["group"], _place(row)].append(report)
+            self._read[key] = found
+        return self._read[key]
+
+    def broker_files(self, cluster: str, broker: str, away: datetime, until: datetime) -> "BrokerFiles":
+        """Of one broker until then, and some minutes from before."""
+        key = ("broker_file", cluster, broker, away, until)
+        if key not in self._read:
+            everyone = pc.is_in(pc.field("kind"), pa.array(["broker_file", "delay_file"]))
+            rows = self._rows("stored_offsets", cluster, away - FILES_REACH, until, FILED, everyone)
+            own = [row for row in rows if row["broker"] == broker and row["kind"] == "broker_file"]
+            missing = sorted({row["taken_at"] for row in rows} - {row["taken_at"] for row in own})
+            self._read[key] = BrokerFiles(_filed(own, lambda row: (row["group"], _place(row))), missing)
+        return self._read[key]
+
+    def client_files(
+        self, cluster: str, since: datetime, until: datetime
+    ) -> Mapping[tuple[str, str, Place], Sequence[FileReading]]:
+        """Of broadcasting members: by group, client id and place."""
+        key = ("consumer_file", cluster, since, until)
+        if key not in self._read:
+            rows = self._rows(
+                "stored_offsets", cluster, since - FILES_REACH, until, FILED, pc.field("kind") == "consumer_file"
+            )
+            self._read[key] = _filed(rows, lambda row: (row["group"], row["client_id"], _place(row)))
+        return self._read[key]
+
+    def _rows(
+        self,
+        table: str,
+        cluster: str,
+        since: datetime,
+        until: datetime,
+        columns: Sequence[str],
+        chosen: pc.Expression,
+    ) -> list[dict[str, Any]]:
+        time = pc.field("taken_at")
+        end = until + timedelta(microseconds=1)
+        chosen = chosen & (time >= pa.scalar(since, TIME)) & (time < pa.scalar(end, TIME))
+
+        def rows(files: list[str]) -> pa.Table:
+            return reader.dataset(self.lake, table, files).to_table(columns=list(columns), filter=chosen)
+
+        found = reader.steadily(self.lake, lambda: reader.files(self.lake, table, cluster, since, end), rows)
+        return sorted(found.to_pylist(), key=lambda row: row["taken_at"])
+
+
+def broker_offsets(groups: Collection[int]) -> dict[tuple[int, Place], int]:
+    """As last read, by group id and place."""
+    rows = QueueSnapshot.objects.filter(group__in=groups, broker_offset__isnull=False)
+    names = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "broker_offset")
+    return {(group, (topic, broker, queue)): end for group, topic, broker, queue, end in rows.values_list(*names)}
+
+
+def _filed(rows: Sequence[dict[str, Any]], key: Any) -> Mapping[Any, Sequence[FileReading]]:
+    found = defaultdict(list)
+    for row in rows:
+        if row["offset"] is not None and row["modified_at"] is not None:
+            found[key(row)].append(FileReading(row["taken_at"], row["modified_at"], row["offset"]))
+    return found
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    return row["topic"], row["broker"], row["queue_id"]
