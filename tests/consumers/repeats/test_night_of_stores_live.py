@@ -36,6 +36,8 @@ from tests.plugins.noting_members import NotingMembers
 pytestmark = [
     pytest.mark.live,
     pytest.mark.spark,
+    # Five minutes of brokers that fail: with the other faults, not in every run of the tests.
+    pytest.mark.faults,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
     pytest.mark.timeout(900),
