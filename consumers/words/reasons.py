@@ -19,7 +19,7 @@ from consumers.vocabulary.reasons import (
     reasons_in,
 )
 
-from . import alerts, messages, offset_files, resets
+from . import alerts, messages, offset_files, read_back, resets
 from .spans import age, counted
 from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
 
@@ -211,7 +211,16 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
     PollProblem.UNREADABLE_FOR_NOW: _("the broker cannot read what is at %(offset)s at present"),
 }
 CATALOGUES = (
-    *(OF_VALUES, OF_FLAGS, POLL_PROBLEMS, REBALANCE_REASONS, RESEND_CAUSES, messages.UNKNOWN, *resets.ALL),
+    *(
+        OF_VALUES,
+        OF_FLAGS,
+        POLL_PROBLEMS,
+        REBALANCE_REASONS,
+        RESEND_CAUSES,
+        messages.UNKNOWN,
+        *resets.ALL,
+        read_back.EVIDENCE,
+    ),
     *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
     *(alerts.EVIDENCE, alerts.SENTENCES),
 )

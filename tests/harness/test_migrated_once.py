@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.contrib.contenttypes.models import ContentType
 from django.core.management.commands.migrate import Command
 
 from tests.plugins import migrated_once
@@ -16,7 +17,7 @@ from tests.plugins.migrated_once import copied_or_migrated
 
 @pytest.fixture
 def handled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setattr(migrated_once.ContentType.objects, "get_for_models", lambda *_, **__: {})
+    monkeypatch.setattr(ContentType.objects, "get_for_models", lambda *_, **__: {})
     # Put back after the test, whatever it leaves there.
     monkeypatch.setattr(Command, "handle", Command.handle)
     return []

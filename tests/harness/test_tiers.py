@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,10 @@ def test_processes_of_a_tier_keep_what_python_has_compiled(monkeypatch: pytest.M
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     with surroundings("fast") as environ:
         assert "PYTHONDONTWRITEBYTECODE" not in environ
+
+
+def test_they_start_without_django() -> None:
+    subprocess.run([sys.executable, "-c", "import tests.tiers"], cwd=ROOT, check=True)
 
 
 def test_tiers_of_a_run_share_a_migrated_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

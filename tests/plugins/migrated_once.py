@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.contenttypes.models import ContentType
 from django.core.management.commands.migrate import Command
 from django.db import connections
 
@@ -47,7 +46,9 @@ def copied_or_migrated(handle: Handle, copy: Path) -> Handle:
         with closing(sqlite3.connect(copy)) as kept:
             kept.backup(connection.connection)
         # As after migrating: else the first test that asks for one has a query more.
-        ContentType.objects.get_for_models(*apps.get_models(), for_concrete_models=False)
+        apps.get_model("contenttypes", "ContentType").objects.get_for_models(
+            *apps.get_models(), for_concrete_models=False
+        )
         return None
 
     return once

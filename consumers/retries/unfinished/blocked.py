@@ -87,8 +87,8 @@ def _of_the_client(head: StuckMessage) -> Iterator[str]:
         name, limit = head.flow_control
         words = {"name": name, "limit": count(limit)}
         yield gettext("flow control: it has stopped pulling the queue (%(name)s %(limit)s)") % words
-    elif head.untold_limits and head.cached_count:
-        defaults = ", ".join(f"{name} {count(int(DEFAULTS[name]))}" for name in head.untold_limits)
+    elif head.unreported_limits and head.cached_count:
+        defaults = ", ".join(f"{name} {count(int(DEFAULTS[name]))}" for name in head.unreported_limits)
         yield gettext("flow control unknown: the member does not report its thresholds (defaults: %(defaults)s)") % {
             "defaults": defaults
         }

@@ -1,23 +1,22 @@
 """The oldest unfinished message of each queue, with all that is known of it. Null is unknown."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Max, Min, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.models import Assignment, Client, ConsumerGroup, GroupWindow, HeadMessage, QueueSnapshot, Rung, TopicKind
+from consumers.models import Assignment, Client, ConsumerGroup, HeadMessage, QueueSnapshot
 from consumers.ownership.timeline.segments import patience_of
 from consumers.polling.delays.look_up import unfinished_heads
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import offsets
-from consumers.retries.checks.brokers import accepted
-from consumers.retries.checks.observed import facts_of
 from consumers.retries.unfinished.blocked_rows import StoredHead
+from consumers.retries.unfinished.retry_arrivals import LOOKED_BACK, RetryArrivals, refusals, retry_arrivals
 from consumers.vocabulary.states import BROADCASTING, PULLING
 from consumers.words.reasons import stored_words
 
@@ -132,7 +131,7 @@ class StuckMessage:
         return None
 
     @property
-    def untold_limits(self) -> list[str]:
+    def unreported_limits(self) -> list[str]:
         """Settings that may keep it from pulling, and that it does not report."""
         return [name for name, _value in self._limited if not self.settings.get(name, "").isdecimal()]
 
@@ -185,103 +184,6 @@ class StuckMessage:
         return max(0, self.broker_offset - self.cached_max - 1)
 
 
-# Whether what a group sends back arrives: in its retry topics, its dead-letter topic, or at a delay level.
-
-MINUTE = timedelta(minutes=1)
-# What failed longer ago says nothing of what fails now.
-LOOKED_BACK = timedelta(minutes=3)
-OLD_WAITING = gettext_lazy("some are at delay levels, and the time of the newest send-back is unknown")
-NO_WINDOWS = gettext_lazy("send-backs are not aggregated yet")
-MAYBE_EARLIER = gettext_lazy("send-backs since then are not known yet")
-
-
-@dataclass(frozen=True)
-class MinuteVolumes:
-    """What one minute from `start` saw."""
-
-    start: datetime
-    into_retry: int | None
-    into_dlq: int | None
-
-    @property
-    def something(self) -> bool:
-        return bool(self.into_retry) or bool(self.into_dlq)
-
-    @property
-    def nothing(self) -> bool:
-        return self.into_retry == 0 and self.into_dlq == 0
-
-
-@dataclass(frozen=True)
-class RetryArrivals:
-    """Of one group: its last minutes, when a number of its retry topics last changed, and since when the longest
-    waiting of those that were found on delay levels waits. Null is none; `unread` is why that is not known."""
-
-    minutes: Sequence[MinuteVolumes] = field(default_factory=list)
-    changed_at: datetime | None = None
-    waiting_since: datetime | None = None
-    unread: str | None = None
-
-    def since(self, moment: datetime) -> tuple[bool | None, str | None]:
-        """Whether anything did since then, and why that is not known where it is not."""
-        minutes = [one for one in self.minutes if one.start > moment - MINUTE]
-        if any(one.something for one in minutes if one.start >= moment):
-            return True, None
-        if self.unread is not None:
-            return None, self.unread
-        if self.waiting_since is not None:
-            return (True, None) if self.waiting_since >= moment else (None, str(OLD_WAITING))
-        if not minutes:
-            return None, str(NO_WINDOWS)
-        is_quiet = self.changed_at is None or self.changed_at <= moment
-        if all(one.nothing or (is_quiet and one.into_dlq == 0) for one in minutes):
-            return False, None
-        return None, str(MAYBE_EARLIER)
-
-
-def retry_arrivals(
-    groups: Collection[ConsumerGroup], brokers: Mapping[int, Sequence[BrokerAge]], now: datetime
-) -> dict[int, RetryArrivals]:
-    """By the group's id. Three queries. `brokers`: of each cluster, by its id."""
-    keys = [group.pk for group in groups]
-    if not keys:
-        return {}
-    unread = {cluster: _unread(ages, now) for cluster, ages in brokers.items()}
-    minutes = _minutes(keys, now)
-    retries = QueueSnapshot.objects.filter(group__in=keys, queue__topic__kind=TopicKind.RETRY)
-    changed = dict(retries.values_list("group").annotate(at=Max("changed_at")))
-    rungs = Rung.objects.filter(group__in=keys, messages__gt=0)
-    waiting = dict(rungs.values_list("group").annotate(since=Min("oldest_stored_at")))
-    return {
-        group.pk: RetryArrivals(
-            minutes.get(group.pk, []), changed.get(group.pk), waiting.get(group.pk), unread.get(group.cluster_id)
-        )
-        for group in groups
-    }
-
-
-def _minutes(groups: Collection[int], now: datetime) -> dict[int, list[MinuteVolumes]]:
-    rows = GroupWindow.objects.filter(group__in=groups, step_seconds=60, start__gte=now - LOOKED_BACK - MINUTE)
-    found: dict[int, list[MinuteVolumes]] = {}
-    names = ("group", "start", "into_retry", "into_dlq")
-    for group, start, into_retry, into_dlq in rows.order_by("start").values_list(*names):
-        found.setdefault(group, []).append(MinuteVolumes(start, into_retry, into_dlq))
-    return found
-
-
-def _unread(brokers: Iterable[BrokerAge], now: datetime) -> str | None:
-    reasons = (broker.unread_reason(now, limits()) for broker in brokers)
-    return next((reason for reason in reasons if reason is not None), None)
-
-
-def refusals(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, str]:
-    """By the group's id: why brokers refuse every failed message of it. Needs the groups' clusters loaded."""
-    if not groups:
-        return {}
-    found = ((group.pk, accepted(facts)) for group, facts in zip(groups, facts_of(groups, now), strict=True))
-    return {pk: condition.detail.removesuffix(".") for pk, condition in found if condition.is_failing}
-
-
 HeadKey = tuple[int, int, str]  # group id, queue id, client id
 CACHED = ("client_id", "cached_max", "cached_count", "cached_mib", "commit_offset")
 REPORTED = (*CACHED, "last_pull_at", "last_consume_at", "last_lock_at")
@@ -308,7 +210,7 @@ def stuck_messages(rows: Collection[Assignment], now: datetime) -> list[StuckMes
     for row in rows:
         of_broker = {age.name: age for age in brokers.get(row.group.cluster_id, ())}
         found.append(
-            _standing(
+            _stuck_message(
                 row,
                 clients.get((row.group_id, row.client_id)),
                 _end(snapshots.get((row.group_id, row.queue_id)), of_broker, now),
@@ -385,7 +287,7 @@ def _sendbacks(row: Assignment, returned: RetryArrivals, refused: str | None, no
     return Sendbacks(arrive, why_unknown, refused)
 
 
-def _standing(
+def _stuck_message(
     row: Assignment, client: Client | None, end: tuple[int | None, str | None], sendbacks: Sendbacks, now: datetime
 ) -> StuckMessage:
     assert row.head_since is not None

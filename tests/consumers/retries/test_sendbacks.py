@@ -2,7 +2,13 @@
 
 import pytest
 
-from consumers.retries.unfinished.heads import MAYBE_EARLIER, NO_WINDOWS, OLD_WAITING, MinuteVolumes, RetryArrivals
+from consumers.retries.unfinished.retry_arrivals import (
+    MAYBE_EARLIER,
+    NO_WINDOWS,
+    OLD_WAITING,
+    MinuteVolumes,
+    RetryArrivals,
+)
 from tests.readings import at
 
 SINCE = at(130)
