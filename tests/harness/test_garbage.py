@@ -5,6 +5,8 @@ import weakref
 
 import pytest
 
+from tests.tiers import ROOT
+
 FILE = """
 import gc
 
@@ -17,7 +19,10 @@ def test_the_collector_works_again():
 """
 
 
-def test_it_waits_while_tests_are_collected_and_works_while_they_run(pytester: pytest.Pytester) -> None:
+def test_it_waits_while_tests_are_collected_and_works_while_they_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makepyfile(test_a=FILE)
     run = ["-p", "tests.plugins.garbage", "-p", "no:django", "-p", "no:randomly", "-p", "no:cacheprovider", "-q"]
     pytester.runpytest_subprocess(*run).assert_outcomes(passed=1)
