@@ -15,16 +15,17 @@ from typing import Any
 from celery import shared_task
 from django.contrib.auth import get_user_model
 from django.utils import timezone
-from django.utils.translation import gettext
 
 from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, publish, redis_client
+from consumers.jobs.asking import PATIENCE, AnswerFailed, publish
 from consumers.jobs.wires import Ports, connected
 from consumers.models import Client
 from consumers.polling.locks import Locked, lock
 from consumers.polling.registration import NoAccess
 from consumers.rocketmq.admin import RUNNING_INFO_DEADLINE_SECONDS
 from consumers.rocketmq.wire.codes import RocketMQError
+from consumers.vocabulary.jobs import AnswerProblem
+from consumers.words.reasons import stored_words
 
 from .stacks import ThreadStack, cut_text, threads_of
 
@@ -71,10 +72,6 @@ class DumpAnswer:
     reason: str | None
 
 
-class DumpFailed(Exception):
-    """str() is one sentence for whoever asked."""
-
-
 def dump_key(user_id: int, token: str) -> str:
     """With who asked, so that nobody reads another user's answer."""
     return f"consumerscope:threads:{user_id}:{token}"
@@ -97,37 +94,23 @@ def dump_answer(user_id: int, token: str, wanted: DumpedClient) -> DumpAnswer | 
         return None
     dump = said.get("dump")
     return DumpAnswer(
-        datetime.fromisoformat(said["asked_at"]), None if dump is None else ThreadDump.of_json(dump), said.get("reason")
+        datetime.fromisoformat(said["asked_at"]),
+        None if dump is None else ThreadDump.of_json(dump),
+        stored_words(said.get("reason")),
     )
 
 
 @shared_task(name="consumers.dump_threads")
 def dump_threads(key: str, wanted: dict[str, str]) -> None:
-    dump, reason = None, gettext("The worker failed. See its log for the cause.")
-    try:
+    with asking.answering(key, "dump", RETAINED_SECONDS) as answer:
         if not _may_dump(int(key.split(":")[2])):
-            why = gettext("Thread dumps need the permission %(permission)s, which the requesting user no longer has.")
-            raise DumpFailed(why % {"permission": MAY_DUMP})
-        dump = take_dump(DumpedClient(**wanted))
-    except DumpFailed as error:
-        reason = str(error)
-    finally:
-        answer = {"dump": None if dump is None else dump.as_json(), "reason": None if dump else reason}
-        asking.put_answer(key, answer, RETAINED_SECONDS)
-        with redis_client() as client:
-            client.rpush(_bell(key), "answered")
-            client.expire(_bell(key), RETAINED_SECONDS)
+            raise AnswerFailed(AnswerProblem.DUMPS_NOT_PERMITTED, permission=MAY_DUMP)
+        answer["dump"] = take_dump(DumpedClient(**wanted)).as_json()
 
 
 def wait_for_dump(user_id: int, token: str) -> None:
     """Until the worker has answered, or DUMP_PATIENCE is over. Raises RedisDown."""
-    seconds = round(DUMP_PATIENCE.total_seconds())
-    with redis_client(longest_wait_seconds=seconds) as client:
-        client.blpop([_bell(dump_key(user_id, token))], timeout=seconds)
-
-
-def _bell(key: str) -> str:
-    return f"{key}:answered"
+    asking.wait_for_answer(dump_key(user_id, token), DUMP_PATIENCE)
 
 
 def _may_dump(user_id: int) -> bool:
@@ -137,21 +120,21 @@ def _may_dump(user_id: int) -> bool:
 
 
 def take_dump(wanted: DumpedClient) -> ThreadDump:
-    """By way of a broker that lists the client. Raises DumpFailed."""
+    """By way of a broker that lists the client. Raises AnswerFailed."""
     rows = Client.objects.filter(group__cluster__name=wanted.cluster, client_id=wanted.client_id, gone_by=None)
     row = rows.select_related("group__cluster").order_by("group__name").first()
     if row is None:
-        raise DumpFailed(gettext("No broker lists the client now."))
+        raise AnswerFailed(AnswerProblem.CLIENT_GONE)
     with _failing(), _alone(wanted):
         wire = connected(row.group.cluster)
         ports = Ports.of(row.group.cluster, wire)
         listing = sorted(name for name in row.connections if name in ports.addresses) or sorted(ports.addresses)
         if not listing:
-            raise DumpFailed(gettext("No master of the cluster is known yet."))
+            raise AnswerFailed(AnswerProblem.NO_BROKER)
         asked = ports.known(listing[0]).running_info(row.group.name, row.client_id, jstack=True)
         text = wire.run(asked).jstack
     if not text:
-        raise DumpFailed(gettext("The client reported no threads. Only Java clients do."))
+        raise AnswerFailed(AnswerProblem.NO_THREADS)
     shortened, is_cut = cut_text(text)
     return ThreadDump(timezone.now(), listing[0], tuple(threads_of(shortened)), is_cut)
 
@@ -164,8 +147,7 @@ def _alone(wanted: DumpedClient) -> Iterator[None]:
         with lock(f"threads:{name}", DUMP_PATIENCE.total_seconds()):
             yield
     except Locked:
-        why = gettext("Another thread dump of this client is being taken. Try again in a few seconds.")
-        raise DumpFailed(why) from None
+        raise AnswerFailed(AnswerProblem.DUMP_RUNNING) from None
 
 
 @contextmanager
@@ -173,5 +155,4 @@ def _failing() -> Iterator[None]:
     try:
         yield
     except (NoAccess, RocketMQError) as error:
-        why = gettext("The client's threads could not be read: %(error)s")
-        raise DumpFailed(why % {"error": error}) from None
+        raise AnswerFailed(AnswerProblem.THREADS_UNREAD, error=str(error)) from None

@@ -8,19 +8,19 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.utils.translation import gettext
 
 from consumers.jobs import asking, audit
+from consumers.jobs.asking import AnswerFailed
 from consumers.jobs.wires import connected, masters
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.registration import NoAccess
-from consumers.rest.answers import group_missing
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.bodies import BodyKind, Compression, DecodedBody, decoded_body
 from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import RocketMQError
+from consumers.vocabulary.jobs import AnswerProblem
 from consumers.words.reasons import stored_words
 
 from .read_queue import reason_of
@@ -130,12 +130,6 @@ def put_question(key: InspectionKey, place: MessagePlace, now: datetime) -> None
     asking.put_question(str(key), {"place": asdict(place)}, now, KEPT_SECONDS)
 
 
-def put_answer(key: str, look: Inspection | None, reason: str | None) -> None:
-    """Does nothing where the request has expired. Raises RedisDown."""
-    answer = {"look": None if look is None else look.as_json(), "reason": reason}
-    asking.put_answer(key, answer, KEPT_SECONDS)
-
-
 def answer_of(key: InspectionKey, place: MessagePlace) -> InspectionAnswer | None:
     """None where this user has no such request for this message, or it has expired. Raises RedisDown."""
     said = asking.what_is_said(str(key)) or {}
@@ -143,40 +137,35 @@ def answer_of(key: InspectionKey, place: MessagePlace) -> InspectionAnswer | Non
         return None
     look = said.get("look")
     return InspectionAnswer(
-        datetime.fromisoformat(said["asked_at"]), None if look is None else Inspection.of_json(look), said.get("reason")
+        datetime.fromisoformat(said["asked_at"]),
+        None if look is None else Inspection.of_json(look),
+        stored_words(said.get("reason")),
     )
 
 
 # Fetches one dead-letter message from a broker, by a pull under a system group's name that commits nothing.
-class InspectionFailed(Exception):
-    """str() is one sentence for whoever asked."""
 
 
 def fetch_message(place: MessagePlace, now: datetime, *, with_content: bool) -> Inspection:
     """Without content, neither the body nor the values of the producer's own properties are returned.
 
-    Raises InspectionFailed.
+    Raises AnswerFailed.
     """
     group = ConsumerGroup.objects.select_related("cluster").filter(cluster__name=place.cluster, name=place.group)
     known = group.first()
     if known is None:
-        raise InspectionFailed(str(group_missing(place.cluster, place.group).detail))
+        raise AnswerFailed(AnswerProblem.GROUP_GONE, cluster=place.cluster, group=place.group)
     if place.topic and not known.snapshots.filter(queue__topic__name=place.topic).exists():
-        raise InspectionFailed(gettext("The group has no offset in %(topic)s.") % {"topic": place.topic})
+        raise AnswerFailed(AnswerProblem.NO_OFFSET_IN_TOPIC, topic=place.topic)
     try:
         wire = connected(known.cluster)
         broker = masters(known.cluster, wire).get(place.broker)
         if broker is None:
-            why = gettext("No master of %(broker)s is known. It may have left the cluster.")
-            raise InspectionFailed(why % {"broker": place.broker})
+            raise AnswerFailed(AnswerProblem.NO_MASTER, broker=place.broker)
         return _inspection(wire.run(_message(broker, place)), now, with_content=with_content)
     except (NoAccess, RocketMQError) as error:
-        why = gettext("The message could not be fetched from %(broker)s: %(error)s")
-        raise InspectionFailed(why % {"broker": place.broker, "error": _reason(error, place)}) from None
-
-
-def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
-    return stored_words(str(error) if isinstance(error, NoAccess) else reason_of(error, place.stored_in))
+        why = str(error) if isinstance(error, NoAccess) else reason_of(error, place.stored_in)
+        raise AnswerFailed(AnswerProblem.MESSAGE_NOT_FETCHED, broker=place.broker, error=why) from None
 
 
 async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
@@ -185,26 +174,18 @@ async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
     least = await broker.min_offset(topic, place.queue_id, deadline_seconds=seconds)
     end = await broker.max_offset(topic, place.queue_id, deadline_seconds=seconds)
     if not least <= place.offset < end:
-        raise InspectionFailed(_not_there(place.offset, least, end))
+        raise _not_there(place.offset, least, end)
     pulled = await broker.pull(topic, place.queue_id, place.offset, deadline_seconds=seconds)
     found = next((message for message in pulled.messages if message.queue_offset == place.offset), None)
     if found is None:
-        why = gettext("The broker returned no message at offset %(offset)s: %(outcome)s.")
-        raise InspectionFailed(why % {"offset": place.offset, "outcome": pulled.outcome})
+        raise AnswerFailed(AnswerProblem.NOT_RETURNED, offset=place.offset, outcome=pulled.outcome)
     return found
 
 
-def _not_there(offset: int, least: int, end: int) -> str:
-    words = {"offset": offset, "first": least, "last": end - 1}
+def _not_there(offset: int, least: int, end: int) -> AnswerFailed:
     if least >= end:
-        return (
-            gettext("There is no message at offset %(offset)s. The queue is empty: all messages have expired.") % words
-        )
-    why = gettext(
-        "There is no message at offset %(offset)s. The queue holds offsets %(first)s to %(last)s; older messages have "
-        "expired."
-    )
-    return why % words
+        return AnswerFailed(AnswerProblem.QUEUE_EMPTY, offset=offset)
+    return AnswerFailed(AnswerProblem.OUTSIDE_QUEUE, offset=offset, first=least, last=end - 1)
 
 
 def _inspection(message: StoredMessage, now: datetime, *, with_content: bool) -> Inspection:
@@ -231,9 +212,8 @@ def note_seen(user: Any, what: str, sentence: str, now: datetime) -> None:
 MAY_SEE = "consumers.view_message_body"
 
 
-def permission_lost() -> str:
-    why = gettext("Message bodies need the permission %(permission)s, which the requesting user no longer has.")
-    return why % {"permission": MAY_SEE}
+def bodies_not_permitted() -> AnswerFailed:
+    return AnswerFailed(AnswerProblem.BODIES_NOT_PERMITTED, permission=MAY_SEE)
 
 
 def may_see(user_id: int) -> bool:

@@ -17,17 +17,17 @@ from consumers.dead_letters.exports.channel import PATIENCE_SECONDS, Channel, Ch
 from consumers.dead_letters.exports.export import Limits, export
 from consumers.dead_letters.exports.stream import ExportFailed, ExportWanted, streamed
 from consumers.dead_letters.inspection import (
-    InspectionFailed,
+    KEPT_SECONDS,
     InspectionKey,
     MessagePlace,
+    bodies_not_permitted,
     fetch_message,
     may_see,
-    permission_lost,
-    put_answer,
     put_question,
 )
 from consumers.dead_letters.resend.preview import expire
 from consumers.dead_letters.resend.run import run
+from consumers.jobs import asking
 from consumers.jobs.asking import PATIENCE, RedisDown, publish, publish_or_leave
 from consumers.jobs.hold import left_behind, stale_after
 from consumers.models import Cluster, ConsumerGroup, Resend, ResendStatus
@@ -113,7 +113,7 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
     with ChunkWriter(Channel(token)) as writer:
         try:
             if wanted["with_bodies"] and not may_see(user_id):
-                raise ExportFailed(permission_lost())
+                raise ExportFailed(str(bodies_not_permitted()))
             if not writer.take_place(settings.DEAD_LETTER_EXPORTS):
                 raise ExportFailed(
                     gettext("%(most)s exports are running, which is the maximum. Try again when one has finished.")
@@ -145,16 +145,12 @@ def ask_inspection(key: InspectionKey, place: MessagePlace, now: datetime) -> No
 
 @shared_task(name="consumers.inspect_message")
 def inspect_message(key: str, place: dict[str, Any], with_content: bool) -> None:
-    look, reason = None, gettext("The worker failed. See its log for the cause.")
-    try:
+    with asking.answering(key, "look", KEPT_SECONDS) as answer:
         asked = InspectionKey.of(key)
         if with_content and not (asked.with_content and may_see(asked.user_id)):
-            raise InspectionFailed(permission_lost())
+            raise bodies_not_permitted()
         look = fetch_message(MessagePlace(**place), timezone.now(), with_content=with_content)
-    except InspectionFailed as error:
-        reason = str(error)
-    finally:
-        put_answer(key, look, None if look else reason)
+        answer["look"] = look.as_json()
 
 
 # Resends as tasks of the general worker. Beat hands over again what a dead worker left unfinished.

@@ -15,8 +15,9 @@ from celery import Task, current_app
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
-from consumers.vocabulary.reasons import PollProblem
-from consumers.words.reasons import coded_reason
+from consumers.vocabulary.jobs import AnswerProblem
+from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.words.reasons import coded_reason, stored_words
 
 # Redis between pages and the general worker: what is asked and answered there lives for minutes, and in memory.
 ANSWER_SECONDS = 2.0
@@ -53,12 +54,52 @@ def put_question(key: str, question: dict[str, Any], now: datetime, kept_seconds
         client.set(key, json.dumps({**question, "asked_at": now.isoformat()}), ex=kept_seconds)
 
 
-def put_answer(key: str, answer: dict[str, Any], kept_seconds: int) -> None:
-    """Beside the question. Nothing where that is gone: nobody waits for it. Raises RedisDown."""
+def put_answer(key: str, answer: dict[str, Any], kept_seconds: int) -> bool:
+    """Beside the question. False where that is gone: nobody waits for it. Raises RedisDown."""
     with redis_client() as client:
         asked = client.get(key)
         if asked is not None:
             client.set(key, json.dumps(json.loads(asked) | answer), ex=kept_seconds, xx=True)
+    return asked is not None
+
+
+class AnswerFailed(Exception):
+    """Why there is nothing to answer with: `reason` is a stored one, str() its words for whoever asks now."""
+
+    def __init__(self, problem: AnswerProblem, **values: Any) -> None:
+        self.reason = stored_reason(problem, **values)
+        super().__init__(self.reason)
+
+    def __str__(self) -> str:
+        return stored_words(self.reason)
+
+
+@contextmanager
+def answering(key: str, name: str, kept_seconds: int) -> Iterator[dict[str, Any]]:
+    """The block puts its answer under `name`. Whatever happens in it, whoever waits is answered."""
+    answer: dict[str, Any] = {name: None, "reason": stored_reason(AnswerProblem.WORKER_FAILED)}
+    try:
+        yield answer
+    except AnswerFailed as error:
+        answer["reason"] = error.reason
+    finally:
+        if answer[name] is not None:
+            answer["reason"] = None
+        if put_answer(key, answer, kept_seconds):
+            with redis_client() as client:
+                client.rpush(_bell(key), "answered")
+                client.expire(_bell(key), kept_seconds)
+
+
+def wait_for_answer(key: str, patience: timedelta) -> None:
+    """Until the worker has answered, or `patience` is over. Raises RedisDown."""
+    seconds = round(patience.total_seconds())
+    with redis_client(longest_wait_seconds=seconds) as client:
+        client.blpop([_bell(key)], timeout=seconds)
+
+
+def _bell(key: str) -> str:
+    return f"{key}:answered"
 
 
 def what_is_said(key: str) -> dict[str, Any] | None:

@@ -19,11 +19,11 @@ from django.utils.translation import gettext
 from consumers.dead_letters.inspection import (
     KEPT_SECONDS,
     InspectionKey,
+    bodies_not_permitted,
     may_see,
-    permission_lost,
 )
 from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, publish, redis_client
+from consumers.jobs.asking import PATIENCE, AnswerFailed, publish
 from consumers.jobs.refused import ActRefused
 from consumers.jobs.wires import Ports, connected
 from consumers.models import ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
@@ -33,6 +33,8 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.message_calls import MessageCalls
 from consumers.rocketmq.names import retry_topic
 from consumers.rocketmq.wire.codes import RocketMQError
+from consumers.vocabulary.jobs import AnswerProblem
+from consumers.words.reasons import stored_words
 
 from .copies import FoundCopies
 from .lookup import Brokers, Lookup, LookupLimits, SearchedTopics
@@ -75,10 +77,6 @@ class LookupRefused(ActRefused):
         self.errors = {"message": sentence}
 
 
-class LookupFailed(Exception):
-    """str() is one sentence for whoever asked."""
-
-
 def checked(wanted: WantedMessage) -> WantedMessage:
     """Raises LookupRefused. Keys have no spaces: a space separates them (RocketMQ 5.4.0, MessageConst)."""
     text = wanted.text.strip()
@@ -108,43 +106,28 @@ def lookup_answer(key: InspectionKey, wanted: WantedMessage) -> LookupAnswer | N
     return LookupAnswer(
         datetime.fromisoformat(said["asked_at"]),
         None if found is None else FoundCopies.of_json(found),
-        said.get("reason"),
+        stored_words(said.get("reason")),
     )
 
 
 @shared_task(name="consumers.look_up_message")
 def look_up_message(key: str, wanted: dict[str, Any]) -> None:
-    found, reason = None, gettext("The worker failed. See its log for the cause.")
-    try:
+    with asking.answering(key, "found", KEPT_SECONDS) as answer:
         if not may_see(InspectionKey.of(key).user_id):
-            raise LookupFailed(permission_lost())
-        found = look_up(WantedMessage(**wanted), timezone.now())
-    except LookupFailed as error:
-        reason = str(error)
-    finally:
-        answer = {"found": None if found is None else found.as_json(), "reason": None if found else reason}
-        asking.put_answer(key, answer, KEPT_SECONDS)
-        with redis_client() as client:
-            client.rpush(_bell(key), "answered")
-            client.expire(_bell(key), KEPT_SECONDS)
+            raise bodies_not_permitted()
+        answer["found"] = look_up(WantedMessage(**wanted), timezone.now()).as_json()
 
 
 def wait_for_answer(key: InspectionKey) -> None:
     """Until the worker has answered, or PATIENCE is over. Raises RedisDown."""
-    seconds = round(PATIENCE.total_seconds())
-    with redis_client(longest_wait_seconds=seconds) as client:
-        client.blpop([_bell(str(key))], timeout=seconds)
-
-
-def _bell(key: str) -> str:
-    return f"{key}:answered"
+    asking.wait_for_answer(str(key), PATIENCE)
 
 
 def look_up(wanted: WantedMessage, now: datetime) -> FoundCopies:
-    """Asks the brokers. Raises LookupFailed where nothing could be asked at all."""
+    """Asks the brokers. Raises AnswerFailed where nothing could be asked at all."""
     group = find_group(wanted.cluster, wanted.group)
     if group is None:
-        raise LookupFailed(gettext("The group is no longer known."))
+        raise AnswerFailed(AnswerProblem.GROUP_GONE, cluster=wanted.cluster, group=wanted.group)
     with _failing():
         wire = connected(group.cluster)
         addresses = Ports.of(group.cluster, wire).addresses
@@ -153,7 +136,7 @@ def look_up(wanted: WantedMessage, now: datetime) -> FoundCopies:
             {name: BrokerAdmin(wire.pool, address) for name, address in addresses.items()},
         )
         if not addresses:
-            raise LookupFailed(gettext("No master of the cluster is known yet."))
+            raise AnswerFailed(AnswerProblem.NO_BROKER)
         lookup = Lookup(searched_topics(group), brokers, _limits(group, now), now, time.monotonic)
         return wire.run(lookup.found(wanted.text, wanted.topic))
 
@@ -163,7 +146,7 @@ def _failing() -> Iterator[None]:
     try:
         yield
     except (NoAccess, RocketMQError) as error:
-        raise LookupFailed(gettext("The brokers could not be asked: %(error)s") % {"error": error}) from None
+        raise AnswerFailed(AnswerProblem.BROKERS_UNREACHABLE, error=str(error)) from None
 
 
 def searched_topics(group: ConsumerGroup) -> SearchedTopics:

@@ -31,13 +31,11 @@ from consumers.queries.groups import LiveGroups, without_members
 from consumers.queries.history import History, group_history
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
-from consumers.vocabulary.states import MASTER
+from consumers.vocabulary.states import MASTER, READ, WRITE
 from consumers.words.reasons import membership_reason, stored_words
 
 from .rows import QueueAccess, TopicBroker, TopicDetail, TopicGroup
 
-# Of a broker's permission (5.4.0, PermName).
-READ, WRITE = 4, 2
 # The newest complete window lies within; a pipeline that lags behind by more tells nothing of the present.
 LOOKED_BACK = timedelta(minutes=10)
 # Groups whose windows are looked at before nothing is known of the topic.

@@ -19,7 +19,7 @@ from consumers.vocabulary.reasons import (
     reasons_in,
 )
 
-from . import alerts, messages, offset_files, read_back, resets
+from . import alerts, jobs, messages, offset_files, read_back, resets
 from .spans import age, counted
 from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
 
@@ -220,6 +220,7 @@ CATALOGUES = (
         messages.UNKNOWN,
         *resets.ALL,
         read_back.EVIDENCE,
+        jobs.ANSWER_PROBLEMS,
     ),
     *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
     *(alerts.EVIDENCE, alerts.SENTENCES),

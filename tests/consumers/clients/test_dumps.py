@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from consumers.clients.dumps import DUMP_PATIENCE, DumpedClient, DumpFailed, _alone, take_dump
+from consumers.clients.dumps import DUMP_PATIENCE, DumpedClient, _alone, take_dump
+from consumers.jobs.asking import AnswerFailed
 from consumers.jobs.wires import close_wires
 from consumers.models import AuditEvent, Client as Member
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
@@ -92,20 +93,20 @@ def test_a_client_that_is_not_there_is_not_found(operator_api: Client) -> None:
 
 def test_a_client_without_stacks_is_said_so(peer: Peer) -> None:
     peer.jstack = None
-    with pytest.raises(DumpFailed, match="Only Java clients"):
+    with pytest.raises(AnswerFailed, match="Only Java clients"):
         take_dump(DumpedClient("prod", "10.0.0.7@3312"))
 
 
 def test_a_client_that_left_is_not_asked(peer: Peer) -> None:
     Member.objects.update(gone_by="2026-03-14T02:00:00Z")
-    with pytest.raises(DumpFailed, match="No broker lists the client now"):
+    with pytest.raises(AnswerFailed, match="No broker lists the client now"):
         take_dump(DumpedClient("prod", "10.0.0.7@3312"))
     assert peer.asked == []
 
 
 def test_a_second_dump_at_the_same_time_is_refused(peer: Peer) -> None:
     wanted = DumpedClient("prod", "10.0.0.7@3312")
-    with _alone(wanted), pytest.raises(DumpFailed, match="Another thread dump"):
+    with _alone(wanted), pytest.raises(AnswerFailed, match="Another thread dump"):
         take_dump(wanted)
     assert peer.asked == []
     assert DUMP_PATIENCE.total_seconds() == 22

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from django.utils.translation import override
 from redis import Redis
 
-from consumers.dead_letters.inspection import InspectionKey, MessagePlace, answer_of, put_answer, put_question
-from consumers.jobs.asking import RedisDown
+from consumers.dead_letters.inspection import KEPT_SECONDS, InspectionKey, MessagePlace, answer_of, put_question
+from consumers.jobs.asking import AnswerFailed, RedisDown, answering
+from consumers.vocabulary.jobs import AnswerProblem
 from tests.world import NOW
 
 PLACE = MessagePlace("prod", "billing", "broker-a", 0, 7)
@@ -19,6 +21,11 @@ def key(redis: Redis) -> InspectionKey:
     return made
 
 
+def fail(key: InspectionKey) -> None:
+    with answering(str(key), "look", KEPT_SECONDS):
+        raise AnswerFailed(AnswerProblem.NO_MASTER, broker="broker-a")
+
+
 def test_a_question_waits_for_its_answer(key: InspectionKey) -> None:
     answer = answer_of(key, PLACE)
     assert answer is not None
@@ -26,10 +33,27 @@ def test_a_question_waits_for_its_answer(key: InspectionKey) -> None:
 
 
 def test_a_failure_has_its_reason(key: InspectionKey) -> None:
-    put_answer(str(key), None, "broker-a: connection refused")
+    fail(key)
     answer = answer_of(key, PLACE)
     assert answer is not None
-    assert answer.reason == "broker-a: connection refused"
+    assert answer.reason == "No master of broker-a is known. It may have left the cluster."
+
+
+def test_a_failure_is_in_the_language_of_whoever_asks(key: InspectionKey) -> None:
+    fail(key)
+    with override("zh-hans"):
+        answer = answer_of(key, PLACE)
+        assert answer is not None
+        assert "broker-a" in str(answer.reason)
+        assert "No master" not in str(answer.reason)
+
+
+def test_a_worker_that_fails_answers_all_the_same(key: InspectionKey) -> None:
+    with pytest.raises(ZeroDivisionError), answering(str(key), "look", KEPT_SECONDS):
+        raise ZeroDivisionError
+    answer = answer_of(key, PLACE)
+    assert answer is not None
+    assert answer.reason == "The worker failed. See its log for the cause."
 
 
 @pytest.mark.parametrize("other", [{"user_id": 4}, {"with_content": False}, {"token": "guessed"}])
@@ -42,12 +66,12 @@ def test_an_answer_is_about_one_place(key: InspectionKey) -> None:
 
 
 def test_it_is_gone_after_two_minutes(key: InspectionKey, redis: Redis) -> None:
-    put_answer(str(key), None, "no")
+    fail(key)
     assert 0 < redis.ttl(str(key)) <= 120
 
 
 def test_an_answer_that_nobody_waits_for_is_not_kept(redis: Redis) -> None:
-    put_answer(str(InspectionKey.made(3, with_content=True)), None, "no")
+    fail(InspectionKey.made(3, with_content=True))
     assert redis.keys("consumerscope:look:*") == []
 
 
