@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.reasons import ReasonCode, volume_code
-from consumers.vocabulary.states import RuleCode
+from consumers.vocabulary.states import ExpiryForecast, RuleCode
 from consumers.words.reasons import coded_reason, lazy_reason, membership_reason, stored_words, volume_words
 from consumers.words.states import FLAGS
 
@@ -107,6 +107,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
         "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
         "drain_seconds": _drain_reason(shown, fields),
+        "expires_unconsumed_seconds": _expiry_reason(shown, judged),
         "dlq_messages": shown.unread_reason
         or (str(NOT_READ_YET) if shown.total is None else gettext("the dead-letter topic was not read")),
         "expired_messages": shown.lag_reason or gettext("the min offset of a queue with lag was not read"),
@@ -115,7 +116,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "taken_at": str(NOT_READ_YET),
         "judged_at": str(NOT_JUDGED_YET),
     }
-    reasons |= dict.fromkeys(stored_in(JUDGED), judged)
+    reasons = dict.fromkeys(stored_in(JUDGED), judged) | reasons
     reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
     undecided = "; ".join(f"{FLAGS[flag]}: {stored_words(why)}" for flag, why in shown.flags.undecided.items())
@@ -164,6 +165,14 @@ def _rebalance_reason(shown: ShownGroup) -> str:
     if shown.group.membership_at is None:
         return membership_reason(shown.group.membership_error)
     return coded_reason(ReasonCode.NO_REBALANCE)
+
+
+def _expiry_reason(shown: ShownGroup, unjudged: str) -> str:
+    if shown.unread_reason or shown.unjudged_reason or shown.judged is None:
+        return unjudged
+    if shown.judged.expiry_forecast == ExpiryForecast.NONE:
+        return coded_reason(ReasonCode.NO_EXPIRY_EXPECTED)
+    return coded_reason(ReasonCode.EXPIRY_UNKNOWN)
 
 
 def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:

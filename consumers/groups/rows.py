@@ -149,6 +149,16 @@ class GroupRow:
         )
     )
     drain_seconds: float | None = field(metadata=public(label=_("Time to drain"), number=Number.DURATION, column=5))
+    expires_unconsumed_seconds: float | None = field(
+        default=None,
+        metadata=public(
+            "Until messages may be deleted before they are consumed: when the time lag reaches the retention, at the "
+            "pace at which it rises",
+            label=_("Expires unconsumed in"),
+            number=Number.DURATION,
+            stored=JUDGED,
+        ),
+    )
     members: int | None = field(metadata=public(label=_("Members"), unit=_("clients"), stored=GROUP, column=6))
     online: bool | None = field(metadata=public(stored=GROUP))
     message_model: str | None

@@ -1132,6 +1132,8 @@ class Migration(migrations.Migration):
                 ('consume_rate', models.FloatField(help_text='Messages per second', null=True)),
                 ('produce_rate', models.FloatField(help_text='Messages per second', null=True)),
                 ('drain_seconds', models.FloatField(null=True)),
+                ('expires_unconsumed_seconds', models.FloatField(help_text='Until the time lag reaches the retention, at the pace at which it rises', null=True)),
+                ('expiry_forecast', models.CharField(choices=[('expected', 'Expected'), ('none', 'None'), ('unknown', 'Unknown')], default='unknown', max_length=10)),
                 ('retry_rate', models.FloatField(help_text='Messages per second into the retry topic', null=True)),
                 ('retry_share', models.FloatField(help_text='Redeliveries per message consumed, over the last hour', null=True)),
                 ('dlq_day_messages', models.BigIntegerField(help_text='Into its dead-letter topic in 24 hours', null=True)),

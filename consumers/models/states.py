@@ -3,13 +3,14 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 
-from consumers.vocabulary.states import State
+from consumers.vocabulary.states import ExpiryForecast, State
 
 from .clusters import Cluster, Queue
 from .groups import ConsumerGroup
 
 # What the pipeline judged. Written by the pipeline only; `judged_at` is the end of the judged range.
 STATES = [(state.value, state.value.title()) for state in State]
+FORECASTS = [(forecast.value, forecast.value.capitalize()) for forecast in ExpiryForecast]
 
 
 class TimeLagKind(models.TextChoices):
@@ -51,6 +52,10 @@ class GroupState(models.Model):
     consume_rate = models.FloatField(null=True, help_text="Messages per second")
     produce_rate = models.FloatField(null=True, help_text="Messages per second")
     drain_seconds = models.FloatField(null=True)
+    expires_unconsumed_seconds = models.FloatField(
+        null=True, help_text="Until the time lag reaches the retention, at the pace at which it rises"
+    )
+    expiry_forecast = models.CharField(max_length=10, choices=FORECASTS, default=ExpiryForecast.UNKNOWN)
     retry_rate = models.FloatField(null=True, help_text="Messages per second into the retry topic")
     retry_share = models.FloatField(null=True, help_text="Redeliveries per message consumed, over the last hour")
     dlq_day_messages = models.BigIntegerField(null=True, help_text="Into its dead-letter topic in 24 hours")

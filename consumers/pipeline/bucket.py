@@ -48,6 +48,7 @@ KEPT = [
     "time_lag_kind",
     "time_lag_error_seconds",
     "newest_reason",
+    "expires_unconsumed_seconds",
 ]
 
 

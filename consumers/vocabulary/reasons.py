@@ -22,6 +22,8 @@ class ReasonCode(StrEnum):
     # Of a group.
     MEMBERS_NOT_ASKED = "members_not_asked"
     NEVER_DRAINS = "never_drains"
+    NO_EXPIRY_EXPECTED = "no_expiry_expected"
+    EXPIRY_UNKNOWN = "expiry_unknown"
     NOT_READ_YET = "not_read_yet"
     NOT_EVALUATED_YET = "not_evaluated_yet"
     EVALUATION_LATE = "evaluation_late"

@@ -80,6 +80,14 @@ class Expiry(StrEnum):
     UNKNOWN = "unknown"
 
 
+class ExpiryForecast(StrEnum):
+    """Whether messages of a group are to be deleted before it consumes them, if it goes on as it does."""
+
+    EXPECTED = "expected"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+
 # Why a lag is not known.
 
 

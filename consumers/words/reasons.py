@@ -113,6 +113,8 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.NO_OWNER: _("no member owns it"),
     ReasonCode.MEMBERS_NOT_ASKED: _("the group's members have not been asked yet"),
     ReasonCode.NEVER_DRAINS: _("messages are produced at least as fast as they are consumed"),
+    ReasonCode.NO_EXPIRY_EXPECTED: _("not expected: the time lag does not rise towards the retention"),
+    ReasonCode.EXPIRY_UNKNOWN: _("the trend of the time lag, or the retention of a broker, is unknown"),
     ReasonCode.NOT_READ_YET: _("not read yet"),
     ReasonCode.NOT_EVALUATED_YET: _("not evaluated yet"),
     ReasonCode.EVALUATION_LATE: _("evaluation is late: the pipeline lags or does not run"),

@@ -283,7 +283,7 @@ APPLIED: dict[str, str | Promise] = {
         "no worker was on it for more than %(minutes)s minutes, and the group may have moved on since. Plan anew."
     ),
     ApplyReason.NOT_TAKEN_UP_IN_TIME: _(
-        "No worker took it up within 5 minutes: see that a Celery worker for the queue general runs, and plan anew."
+        "No worker started it within 5 minutes. Check that a Celery worker for the queue general runs, then plan again."
     ),
     ApplyReason.STOPPED: _("Stopped: %(why)s"),
     ApplyReason.MOVED: _("Stopped: the group or its queues moved since the plan, so the plan no longer matches."),

@@ -160,6 +160,7 @@ def _exports(filters: DeadLetterFilters, may_see: bool) -> list[tuple[str, str]]
 # The page asks for the look, and a part of it asks for the answer until there is one. The body and the producer's own
 # properties are for those who may see them; the answer to anyone else does not hold them.
 BODY_ASKED = "Asked to see the body of the dead letter."
+MESSAGE_ASKED = "Asked to see the body of a message."
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,7 @@ def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> Inspection
     except RedisDown as error:
         return InspectionView(None, sentence=str(error))
     if key.with_content:
-        note_seen(request.user, str(place), "Asked to see the body of a message." if place.topic else BODY_ASKED, now)
+        note_seen(request.user, str(place), MESSAGE_ASKED if place.topic else BODY_ASKED, now)
     return InspectionView(key.token)
 
 

@@ -109,6 +109,8 @@ def _is_answer(row: Any, name: str, reason: str) -> bool:
     """Whether everything is known and there is no such number: nothing drains, was consumed or ever committed."""
     if name == "drain_seconds":
         return None not in (row.lag_messages, row.consume_rate, row.produce_rate)
+    if name == "expires_unconsumed_seconds":
+        return reason_code(reason) == ReasonCode.NO_EXPIRY_EXPECTED
     if name == "retry_share":
         return getattr(row, "unknown_codes", {}).get(name) == VolumeReason.NOTHING_CONSUMED
     return name == "lag_messages" and getattr(row, "unknown_reason_code", None) in NO_LAG_REASONS

@@ -28,10 +28,7 @@ HELP: dict[str, str | Promise] = {
     "by": _("The user who requested it."),
     "bytes": _("Bytes that the brokers sent."),
     "cached_messages": _("Messages that a member has pulled and not finished. In a chart: the most within a window."),
-    "cached_mib": _(
-        "Size of the messages that a member has pulled and not finished, in whole MiB for each queue. In a chart: the "
-        "most within a window."
-    ),
+    "cached_mib": _("Size of the messages that a member has pulled and not finished, in whole MiB for each queue."),
     "calls": _("Requests that were sent to the brokers."),
     "cause": _("What triggered the rebalance, as far as members and brokers show."),
     "changed": _("When it was last changed, and by whom."),
@@ -77,6 +74,7 @@ HELP: dict[str, str | Promise] = {
     "dlq_in_range": _("Messages that were dead-lettered in the selected time range."),
     "dlq_messages": _("Messages in the dead-letter topic of the group now."),
     "doubly_owned": _("Queues that two members owned at the same time."),
+    "expires_unconsumed_seconds": _("Time until the time lag, as it rises now, reaches the retention of the broker."),
     "drain_seconds": _("Time until the lag is zero at the current rates. Never: the lag does not shrink."),
     "due_retries": _("Messages in the retry topic that are due and not consumed yet."),
     "effect": _("Messages skipped or redelivered compared with the last known offset."),

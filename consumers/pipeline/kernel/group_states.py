@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
-from consumers.vocabulary.states import NO_LAG_REASONS, RuleCode, State
+from consumers.vocabulary.states import NO_LAG_REASONS, ExpiryForecast, RuleCode, State
 
 from .columns import GROUP, Case, Columns, Texts, arrow, first_rows, key_numbers
 from .numbers import Seen, window_numbers
@@ -70,6 +70,7 @@ def group_states(judged: pa.Table) -> pa.Table:
         "time_lag_kind": kind.arrow(),
         **{name: arrow(values) for name, values in rates.items()},
         "drain_seconds": arrow(drains),
+        **_expiry(columns["expires_unconsumed_seconds"], groups, counts),
         "retry_rate": arrow(groups.whole_sum(columns["produce_rate"], is_retry)),
     }
     for name, column in named.items():
@@ -92,6 +93,16 @@ def _worst(columns: Columns, groups: Groups, is_own: np.ndarray) -> dict[str, pa
         "since": worst["since"],
         **{f"worst_{name}": worst[name] for name in ("topic", "broker", "queue_id")},
     }
+
+
+def _expiry(seconds: np.ndarray, groups: Groups, counts: np.ndarray) -> dict[str, pa.Array]:
+    """Of the first queue that is to lose messages; of a group with a queue of unknown course only what is expected."""
+    first = groups.min(seconds, counts & np.isfinite(seconds))
+    is_unknown = groups.any(counts & np.isnan(seconds)) | ~groups.any(counts)
+    cases: list[Case] = [(~np.isnan(first), ExpiryForecast.EXPECTED), (is_unknown, ExpiryForecast.UNKNOWN)]
+    every = np.ones(groups.count, bool)
+    forecast = Texts.chosen([*cases, (every, ExpiryForecast.NONE)], groups.count)
+    return {"expires_unconsumed_seconds": arrow(first), "expiry_forecast": forecast.arrow()}
 
 
 def _time_lag(columns: Columns, groups: Groups, waits: np.ndarray) -> tuple[np.ndarray, Texts]:

@@ -93,8 +93,9 @@ class Minutes:
 
 
 def with_trend(columns: Columns, until_us: int, durations: Durations) -> Columns:
-    """Adds is_falling_behind, is_not_draining, drains_in_time, drain_seconds, trend_slope, trend_from_seconds and
-    trend_to_seconds; consume_rate and produce_rate become those that the drain time is from.
+    """Adds is_falling_behind, is_not_draining, drains_in_time, drain_seconds, expires_in_seconds,
+    expires_unconsumed_seconds, trend_slope, trend_from_seconds and trend_to_seconds; consume_rate and produce_rate
+    become those that the drain time is from.
 
     `columns` has the numbers of the window, the windows of the trend (`minutes`), `reserved_seconds` and
     `behind_seconds`.
@@ -141,6 +142,7 @@ def with_trend(columns: Columns, until_us: int, durations: Durations) -> Columns
             "trend_produce_rate": rates["produce_rate"],
             "time_lag_at_most_seconds": bound,
             "expires_in_seconds": np.where(columns["lag_messages"] > 0, expires, np.nan),
+            "expires_unconsumed_seconds": expires_unconsumed(columns, expires, slope),
         }
     )
 
@@ -220,6 +222,19 @@ def expires_in(reserved: np.ndarray, time_lag: np.ndarray) -> np.ndarray:
     last written so long ago, at the hours of `deleteWhen` (DefaultMessageStore).
     """
     return np.maximum(reserved - time_lag, 0.0)
+
+
+def expires_unconsumed(columns: Columns, expires: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """When the time lag reaches the retention, at the pace at which it rises: from then on messages may be deleted
+    before the queue consumes them. Infinite where it does not rise, or not by enough within LONGEST_DRAIN_SECONDS, and
+    where the lag is within its threshold; NaN where its pace or the retention is not known."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Messages that wait grow older by a second a second.
+        found = np.where(slope > 0, expires / np.minimum(slope, 1.0), np.where(np.isnan(slope), np.nan, np.inf))
+    found[found > LONGEST_DRAIN_SECONDS] = np.inf
+    is_level = (columns["lag_messages"] == 0) | (columns["time_lag_seconds"] <= columns["allowance_seconds"])
+    # What may be deleted already needs no pace.
+    return np.where(is_level, np.inf, np.where(expires == 0, 0.0, found))
 
 
 def slopes(values: np.ndarray, durations: Durations) -> np.ndarray:

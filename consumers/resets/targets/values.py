@@ -165,7 +165,7 @@ def _check_number(
 ) -> None:
     if not topics:
         raise ResetRefused(
-            _("The group has no offsets and no subscriptions that readings have seen: choose the topics.")
+            _("No poll has found offsets or subscriptions of the group: select the topics.")
         )
     if queues is None:
         found = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics).exclude(readable=False)

@@ -104,3 +104,23 @@ def test_a_group_that_keeps_up_has_nothing_to_drain(group: ConsumerGroup, rule: 
     group.judged.save()
     found = detail()
     assert (found.drain_seconds, found.unknown["drain_seconds"]) == (None, "the group keeps up")
+
+
+@pytest.mark.parametrize(
+    ("forecast", "reason"),
+    [("none", "not expected: the time lag does not rise"), ("unknown", "the trend of the time lag, or the retention")],
+)
+def test_without_a_time_to_expiry_it_says_whether_none_is_expected(
+    group: ConsumerGroup, forecast: str, reason: str
+) -> None:
+    group.judged.expiry_forecast = forecast
+    group.judged.save()
+    found = detail()
+    assert found.expires_unconsumed_seconds is None
+    assert found.unknown["expires_unconsumed_seconds"].startswith(reason)
+
+
+def test_a_group_that_is_to_lose_messages_says_when(group: ConsumerGroup) -> None:
+    group.judged.expires_unconsumed_seconds, group.judged.expiry_forecast = 7200.0, "expected"
+    group.judged.save()
+    assert detail().expires_unconsumed_seconds == 7200.0

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.kernel.columns import beside
-from consumers.pipeline.kernel.trend import expires_in
+from consumers.pipeline.kernel.columns import Columns, beside
+from consumers.pipeline.kernel.trend import expires_in, expires_unconsumed
 from consumers.pipeline.known import RETENTION, retention
 from tests.world import a_broker, a_cluster
 
@@ -25,6 +25,31 @@ KEPT = [{"cluster": "prod", "broker": "broker-a", "reserved_seconds": 72 * HOUR}
 def test_it_expires(reserved, time_lag, expected, why):
     values = [np.array([np.nan if value is None else value]) for value in (reserved, time_lag)]
     (found,) = expires_in(*values).tolist()
+    assert (None if np.isnan(found) else found) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("lag", "time_lag", "expires", "slope", "expected", "why"),
+    [
+        (10, HOUR, 71 * HOUR, 1.0, 71 * HOUR, "nothing is consumed: it grows older as time goes by"),
+        (10, HOUR, 6 * HOUR, 0.5, 12 * HOUR, "half of what is produced is consumed"),
+        (10, HOUR, 6 * HOUR, 2.0, 6 * HOUR, "no message grows older faster than time goes by"),
+        (10, HOUR, 6 * HOUR, 0.0, np.inf, "the time lag stays: what waits is consumed at the same age"),
+        (10, HOUR, 6 * HOUR, -0.5, np.inf, "it drains"),
+        (10, HOUR, 6 * HOUR, 0.001, np.inf, "more than a month is too far to tell"),
+        (10, HOUR, 0.0, None, 0.0, "it may be deleted already, at whatever pace"),
+        (10, HOUR, 6 * HOUR, None, None, "its pace is not known"),
+        (10, HOUR, None, 0.5, None, "its retention is not known"),
+        (10, None, None, None, None, "its age is not known"),
+        (10, 30.0, None, None, np.inf, "it is within its threshold"),
+        (0, 0.0, None, None, np.inf, "nothing waits"),
+    ],
+)
+def test_it_expires_unconsumed_when_the_time_lag_reaches_the_retention(lag, time_lag, expires, slope, expected, why):
+    values = {"lag_messages": float(lag), "time_lag_seconds": time_lag, "allowance_seconds": 60.0}
+    columns = Columns(pa.Table.from_pylist([values], pa.schema([(name, pa.float64()) for name in values])))
+    given = [np.array([np.nan if value is None else value]) for value in (expires, slope)]
+    (found,) = expires_unconsumed(columns, *given).tolist()
     assert (None if np.isnan(found) else found) == expected, why
 
 

@@ -53,6 +53,7 @@ BEHIND: dict[str, tuple[Any, Any]] = {
     "time_lag_at_most_seconds": (REAL, 420.0),
     "was_within_allowance": (TRUTH, False),
     "expires_in_seconds": (REAL, None),
+    "expires_unconsumed_seconds": (REAL, None),
     "is_falling_behind": (TRUTH, False),
     "is_not_draining": (TRUTH, False),
     "drains_in_time": (TRUTH, False),

@@ -49,7 +49,7 @@ def test_rows_without_an_offset_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("", "The header lacks topic, broker, queue_id, offset: it must name"),
+        ("", "The header lacks topic, broker, queue_id, offset. It needs the columns"),
         ("topic,broker,queue_id\n", "The header lacks offset"),
         ("Orders,broker-a,0,40\n", "The header lacks topic"),
         ("topic,broker,queue_id,offset,offset\n", "The header names offset more than once."),
@@ -72,7 +72,7 @@ def test_rows_without_an_offset_are_left_out_and_counted():
         (HEAD + "Orders,broker-a,0,9223372036854775808\n", "Line 2: “9223372036854775808” is not an offset"),
         (HEAD + "Orders,broker-a,0,1\n\nOrders,broker-a,0,2\n", "Line 4: same queue as line 2."),
         (HEAD + "Orders,broker-a,0,\nOrders,broker-a,0,2\n", "Line 3: same queue as line 2."),
-        (HEAD + 'Orders,"broker-a,0,1\n', "Line 2: is not valid CSV"),
+        (HEAD + 'Orders,"broker-a,0,1\n', "Line 2 is not valid CSV"),
         (HEAD + 'Orders,broker-a,0,1\nOrders,"b"x,0,1\n', "Line 3 is not valid CSV"),
         (HEAD + 'Orders,broker-a,0,1,"a\nb"\n', "Line 2: 5 cells"),
         ((HEAD + "Bestellungen-ü,broker-a,0,1\n").encode("latin-1"), "Line 2 is not UTF-8"),

@@ -112,7 +112,7 @@ def test_what_no_worker_takes_up_moves_nothing_once_one_is_back(
     reset.refresh_from_db()
     row.refresh_from_db()
     assert (reset.status == ResetStatus.EXPIRED) == (row.step == ResetStep.NOT_DONE) == is_ended
-    assert ("No worker started planning within 5 minutes" in str(stored_words(reset.error))) == is_ended
+    assert ("No worker started it within 5 minutes" in str(stored_words(reset.error))) == is_ended
 
 
 def test_a_viewer_cancels_nothing(billing: ConsumerGroup) -> None:

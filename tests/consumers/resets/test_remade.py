@@ -55,7 +55,7 @@ def test_what_went_back_before_the_moment_does_not_matter(lake):
 
 def test_the_sentence_names_both_offsets_and_the_time(lake):
     put(lake, "knots", knots((60, 150), (120, 7), (180, 3)), time="at")
-    assert "went from 150 back to 7 by 2026-03-01 02:02:00 UTC" in stored_words(remade(lake).why[QUEUE])
+    assert "fell from 150 to 7 before 2026-03-01 02:02:00 UTC" in stored_words(remade(lake).why[QUEUE])
 
 
 def test_other_queues_and_topics_do_not_count(lake):
@@ -92,7 +92,7 @@ def test_a_position_without_a_broker_offset_is_compared_with_nothing(lake):
 
 def test_without_a_broker_offset_then_what_came_later_is_compared(lake):
     put(lake, "knots", knots((60, 99), (120, 7)), time="at")
-    assert "went from 99 back to 7 by" in stored_words(remade(lake, broker_offset=None).why[QUEUE])
+    assert "fell from 99 to 7 before" in stored_words(remade(lake, broker_offset=None).why[QUEUE])
 
 
 def test_knots_of_other_topics_do_not_tell_until_when_it_is_known(lake):

@@ -36,11 +36,15 @@ def test_it_names_every_path(api):
         "/api/v1/rebalances/",
         "/api/v1/repeats/",
         "/api/v1/findings/",
+        "/api/v1/topics/{cluster}/{topic}/",
+        "/api/v1/clients/{cluster}/{client}/",
+        "/api/v1/clients/{cluster}/{client}/threads/",
         under,
     }
     names = (
         "queues",
         "members",
+        "members/rates",
         "assignments",
         "subscriptions",
         "offsets",

@@ -39,7 +39,7 @@ WITHOUT_QUEUES_B = a_broker("broker-b", group=said(read_queues=0))
         ("name servers route nothing to it: it takes back all the same", [WIPED], True, "taken back by broker-a"),
         ("an unread one alone", [UNREAD], None, "could not be read"),
         ("an unread one beside an open one", [UNREAD, B], True, "failed messages can go to broker-b"),
-        ("a closed one beside an unread one", [CLOSED, unread("broker-b")], None, "Could not read broker-b"),
+        ("a closed one beside an unread one", [CLOSED, unread("broker-b")], None, "broker-b could not be read"),
         ("nothing that holds its topics", [ELSEWHERE], None, "No known broker of prod has"),
     ],
 )

@@ -170,4 +170,4 @@ def test_evidence_of_a_state_names_its_rule_and_numbers_when_it_is_shown(billing
     values = {"state": "STALL", "rule": "no_owner", "detail": {"lag_messages": 40}, "place": None, "as_of": "02:59"}
     an_incident(a_rule(), billing, evidence=stored_reason(AlertEvidence.STATE, **values))
     [row], _ = incident_list(IncidentFilters(), NOW)
-    assert row.evidence == "stalled: no owner · lag 40 messages · as of 02:59 UTC"
+    assert row.evidence == "no owner · lag 40 messages · as of 02:59 UTC"

@@ -1,5 +1,6 @@
 """A group's state from those of its queues."""
 
+import math
 from itertools import pairwise
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ SCHEMA = pa.schema(
         ("time_lag_kind", pa.string()),
         ("newest_reason", pa.string()),
         ("time_lag_error_seconds", pa.float64()),
+        ("expires_unconsumed_seconds", pa.float64()),
     ]
 )
 
@@ -30,7 +32,7 @@ def queue(queue_id, state="OK", **fields):
     values |= {"kind": "normal", "state": state, "rule": f"rule of {queue_id}", "detail": "{}", "since": at(queue_id)}
     values |= {"provisional": False, "has_full_window": True, "lag_messages": 10, "consume_rate": 3.0}
     values |= {"produce_rate": 1.0, "time_lag_seconds": 30.0, "time_lag_kind": "interpolated", "newest_reason": None}
-    values |= {"time_lag_error_seconds": 20.0}
+    values |= {"time_lag_error_seconds": 20.0, "expires_unconsumed_seconds": math.inf}
     return {**values, **fields}
 
 
@@ -105,3 +107,18 @@ def test_its_time_lag_is_unknown_where_no_queues_is_known():
 def test_its_rates_and_when_it_has_drained(fields, expected):
     row = group(queue(0), queue(1, **fields))
     assert (row["consume_rate"], row["produce_rate"], row["drain_seconds"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("of_queues", "expected"),
+    [
+        ([math.inf, math.inf], (None, "none")),
+        ([math.inf, 7200.0, 3600.0], (3600.0, "expected")),
+        ([math.inf, None], (None, "unknown")),
+        ([3600.0, None], (3600.0, "expected")),
+    ],
+    ids=["none expected", "the first counts", "one is not known", "what is expected is said"],
+)
+def test_the_first_queue_to_lose_messages_is_that_of_the_group(of_queues, expected):
+    row = group(*(queue(number, expires_unconsumed_seconds=one) for number, one in enumerate(of_queues)))
+    assert (row["expires_unconsumed_seconds"], row["expiry_forecast"]) == expected

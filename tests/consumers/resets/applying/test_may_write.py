@@ -33,7 +33,7 @@ def is_removed() -> None:
 @pytest.mark.parametrize(
     ("happens", "words"),
     [
-        (loses_the_role, "ann, who let it be applied, no longer has the permission consumers.reset_offsets"),
+        (loses_the_role, "ann, who applied it, no longer has the permission consumers.reset_offsets"),
         (is_switched_off, "no longer has the permission"),
         (is_removed, "the account of ann, who applied it, no longer exists"),
     ],

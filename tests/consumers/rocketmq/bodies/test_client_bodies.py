@@ -87,7 +87,7 @@ def test_it_reads_a_queue_that_holds_messages() -> None:
         '"lastConsumeTimestamp":3,"lastLockTimestamp":0,"lastPullTimestamp":2,"locked":true}'
     )
     assert running_info(info_body(mqTable=f"{{{QUEUE}:{value}}}")).queues == [
-        ProcessQueue("T", "b", 1, 7, 7, 10, 4, 12, True, True, last_pull_ms=2, last_consume_ms=3, last_lock_ms=None)
+        ProcessQueue("T", "b", 1, 7, 7, 10, 4, True, True, 2, 3, last_lock_ms=None, cached_mib=12)
     ]
 
 

@@ -93,7 +93,7 @@ def test_who_operates_takes_note_of_a_loss_once(operator: Client, cluster: Clust
     assert [(queue["queue_id"], queue["lost_offset"]) for queue in made.queues] == [(0, 7), (1, 7)]
     again = operator.post(LOSSES)
     assert again.status_code == 409
-    assert "The loss is acknowledged already" in text_of(again.text)
+    assert "The loss is already acknowledged" in text_of(again.text)
     assert "olga · 2 queues · pending until the next poll" in text_of(operator.get(LOSSES).text)
 
 

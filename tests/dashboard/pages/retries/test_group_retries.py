@@ -65,7 +65,7 @@ def test_a_blocked_queue_is_told_with_its_message_its_member_and_what_waits_behi
 ) -> None:
     a_queue_is_blocked(group)
     said = section(admin_client, "blocked")
-    assert "orderly suspend blocked 12 min on Orders/broker-a/0: message 900" in said
+    assert f"orderly suspend blocked 12 min on Orders/broker-a/0: {client_id(0)} suspends message 900" in said
     assert f"member {client_id(0)}" in said
     assert "Message ID 7F0001AB Keys order-48211 Tags paid" in said
     assert re.search(r"Lag behind it 9\d ", said)
