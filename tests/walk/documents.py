@@ -14,6 +14,7 @@ TRUE_ZEROS = {
     # Previews that wait before one.
     ("", "ahead"),
     ("points", "readings"),
+    ("points", "answers"),
     # A broker that refuses a connection costs no call.
     ("brokers", "calls"),
     ("brokers", "bytes"),
@@ -48,6 +49,7 @@ TRUE_FALSES = {
     ("", "settled"),
     # A state of now, or one that is not known, is not the last of evaluations that are late.
     ("", "stale"),
+    ("groups", "stale"),
     # What people have asked for, and not.
     ("", "again"),
     ("", "cancel_wanted"),
@@ -76,6 +78,8 @@ NO_SUCH_THING = {
     ("brokers", "failing_since"),
     ("last_reading", "error"),
     ("logs", "gone_at"),
+    ("groups", "gone_by"),
+    ("groups", "running_info_error"),
     ("logs", "problem"),
     ("logs", "problem_code"),
     # Null with the numbers that it is about.

@@ -227,6 +227,8 @@ def incidents_unknown(group: ConsumerGroup) -> None:
 
 
 # Worlds in which no rebalance was found: the walked one has no page.
+# Worlds in which nobody knows of any client.
+NO_CLIENT = frozenset({"members_not_asked", "never_read_group", "never_read_cluster"})
 NO_REBALANCE = frozenset({"no_pipeline", "never_read_group", "never_read_cluster"})
 WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
     lose.__name__: lose

@@ -6,14 +6,16 @@ import pytest
 from django.test import Client
 
 from consumers.urls import urlpatterns
-from tests.walk.addresses import resources
+from tests.walk.addresses import PROD_BILLING, resources
 from tests.walk.documents import LIES, leaves
+from tests.walk.losses import NO_CLIENT
 
 PATHS = list(resources(urlpatterns))
 
 
 def test_no_field_of_any_resource_says_what_was_not_read(world: str, api: Client) -> None:
-    answers = {path: api.get(path) for path in PATHS}
+    absent = PROD_BILLING["client"] if world in NO_CLIENT else None
+    answers = {path: api.get(path) for path in PATHS if absent is None or absent not in path}
     assert {answer.status_code for answer in answers.values()} == {200}
     walked = [leaf for path, answer in answers.items() for leaf in leaves(path, answer.json())]
     assert len(walked) > 50

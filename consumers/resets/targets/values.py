@@ -164,9 +164,7 @@ def _check_number(
     queues: Sequence[QueueKey] | None,
 ) -> None:
     if not topics:
-        raise ResetRefused(
-            _("No poll has found offsets or subscriptions of the group: select the topics.")
-        )
+        raise ResetRefused(_("No poll has found offsets or subscriptions of the group: select the topics."))
     if queues is None:
         found = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics).exclude(readable=False)
         number = (found if brokers is None else found.filter(broker__in=brokers)).count()
