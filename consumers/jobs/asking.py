@@ -99,7 +99,7 @@ def wait_for_answer(key: str, patience: timedelta) -> None:
 
 
 def _bell(key: str) -> str:
-    return f"{key}:answered"
+    return f"consumerscope:answered:{key}"
 
 
 def what_is_said(key: str) -> dict[str, Any] | None:

@@ -26,7 +26,7 @@ PLACES = {
     "resend": "6f1c1b7e-3c55-4b0e-9f62-0c9f5a6f2d11",
     "message": "7F0000010BEC18B4AAC2372E3FA00002",
     "topic": "Orders",
-    "client": "10.0.1.100@3300",
+    "client": "10.0.0.7@3312",
     "incident": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d10",
     "preview": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d12",
     "rule": 1001,

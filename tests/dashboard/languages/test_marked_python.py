@@ -28,6 +28,7 @@ SAME_EVERYWHERE = {
     "The database does not answer: try again.",
     "This request makes no sense.",
     "There is no ",
+    "Asked to see the body of a message.",
     "Asked to see the body of the dead letter.",
     "fired apart",
     "fired open",

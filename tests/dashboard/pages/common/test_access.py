@@ -10,7 +10,7 @@ from tests.dead_letter_rows import a_resend
 from tests.rebalance_rows import a_rebalance
 from tests.reset_rows import a_reset
 from tests.walk.addresses import PROD_BILLING
-from tests.world import a_cluster, a_group, ago
+from tests.world import a_client, a_cluster, a_group, a_queue, ago
 
 OPEN = {"login", "logout", "theme", "language", "favicon"}
 NAMES = {**PROD_BILLING, "at": moment_text(ago(600))}
@@ -20,7 +20,7 @@ ASKED = {"dlq_export"}
 ACTS = {"group_dlq_read", "resend_start", "resend_cancel"}
 ACTS |= {"reset_apply", "reset_resume", "reset_restore", "reset_cancel"}
 ACTS |= {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}
-ACTS |= {"token_revoke", "alert_rule_remove", "alert_previews", "alert_preview_cancel"}
+ACTS |= {"token_revoke", "alert_rule_remove", "alert_previews", "alert_preview_cancel", "thread_dump"}
 # Forms, opened and sent at the same address.
 FORMS = {"resend_plan", "reset_plan", "silences", "channel_add", "channel", "alert_note_add", "alert_note"}
 FORMS |= {"tokens", "password", "alert_rule_add", "alert_rule", "lost_offsets"}
@@ -51,6 +51,8 @@ def test_a_part_tells_the_browser_to_load_the_page_again_when_the_session_is_ove
 @pytest.mark.parametrize("name", [name for name in GUARDED if name not in ASKED | ACTS])
 def test_it_answers_who_is_logged_in_and_is_not_cached(admin_client: Client, name: str) -> None:
     group = a_group(a_cluster(), "billing")
+    a_queue(group.cluster, PROD_BILLING["topic"])
+    a_client(group, PROD_BILLING["client"])
     a_rebalance(group, ago(600))
     a_resend(group, id=PROD_BILLING["resend"])
     a_reset(group, id=PROD_BILLING["reset"])
