@@ -346,7 +346,9 @@ def volume_words(stored: str | Mapping[str, Any]) -> str:
     if isinstance(stored, str):
         return "; ".join(map(_one, stored.split("; ")))
     values = {name: f"{value:,}" if isinstance(value, int) else value for name, value in stored.items()}
-    known = ", ".join(str(AT_LEAST[name]) % f"{number:,}" for name, number in stored["at_least"].items())
+    # In the order of the catalogue: not every database keeps that of what it stores.
+    numbers = stored["at_least"]
+    known = ", ".join(str(words) % f"{numbers[name]:,}" for name, words in AT_LEAST.items() if name in numbers)
     return f"{VOLUME_REASONS[stored['code']] % values}: {known}"
 
 

@@ -7,6 +7,7 @@ from consumers.models import Assignment, Cluster, ConsumerGroup
 from tests.browser.conftest import Site
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour, trouble
 from tests.browser.test_refresh import refresh
+from tests.browser.test_use import weight
 from tests.browser.waiting import wait_until
 from tests.world import ago
 
@@ -82,6 +83,6 @@ def test_it_is_no_wider_than_the_screen_and_names_every_control(site: Site, widt
     page = site.open(ADDRESS)
     page.wait_for_selector(f"#{CHART} .main-svg")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert sum(size for url, size in sizes.items() if "plotly" not in url) < 150_000
+    assert weight(sizes) < 150_000
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
