@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.vocabulary.states import BlockedBy, Expiry, Flag, OwnerUnknown, RuleCode, State, UnknownReason
+from consumers.vocabulary.states import (
+    BlockedBy,
+    Expiry,
+    ExpiryForecast,
+    Flag,
+    OwnerUnknown,
+    RuleCode,
+    State,
+    UnknownReason,
+)
 
 STATES: dict[State, str | Promise] = {
     State.LOSS: _("messages lost"),
@@ -90,6 +99,11 @@ OWNERS: dict[str, str | Promise] = {
 }
 
 EXPIRY: dict[str, str | Promise] = {Expiry.UNKNOWN: _("unknown")}
+FORECASTS: dict[str, str | Promise] = {
+    ExpiryForecast.EXPECTED: _("expected"),
+    ExpiryForecast.NONE: _("none expected"),
+    ExpiryForecast.UNKNOWN: _("unknown"),
+}
 
 # By the names of a rule's evidence.
 OF_EVIDENCE: dict[str, Mapping[str, str | Promise]] = {

@@ -1,7 +1,7 @@
 """A few quantities over time on one scale. Where one is unknown its line has a gap, hatched and with its reason."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.utils.functional import Promise
@@ -42,7 +42,10 @@ def time_lines(
 ) -> Figure:
     """`starts` are the starts of the complete windows, oldest first. Each line comes with its colour."""
     at = [on_axis(start + step) for start in starts]
-    traces = [_line(at, line, colour, scale) for line, colour in lines]
+    traces = [
+        _line(at, replace(line, values=[_short(value) for value in line.values]), colour, scale)
+        for line, colour in lines
+    ]
     reasons = [why_unknown(lines, i) for i in range(len(starts))]
     traces.append(hatched_runs(starts, step, reasons))
     most = max((value for line, _colour in lines for value in line.values if value is not None), default=0.0)
@@ -67,6 +70,11 @@ def time_lines(
         },
         yaxis2=HATCH_AXIS,
     )
+
+
+def _short(value: float | None) -> float | None:
+    """No more digits than a line of some hundred pixels shows: they are most of what a figure weighs."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _ticks(most: float, words: Callable[[float], str]) -> Figure:
