@@ -66,9 +66,10 @@ def measure_of(request: HttpRequest) -> Measure:
 
 
 def measure_choices(frame: Frame) -> list[Choice]:
+    """The chart is loaded once one is chosen: it weighs as much as the rest of the tab's figures."""
     chosen = measure_of(frame.request)
     return [
-        Choice(str(one.name), frame.here(measure=None if field == DEFAULT else field), one is chosen)
+        Choice(str(one.name), frame.here(measure=field), "measure" in frame.request.GET and one is chosen)
         for field, one in MEASURES.items()
     ]
 
