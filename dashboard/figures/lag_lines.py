@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, aside, figure, hatched_windows, on_axis
+from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, aside, figure, hatched, on_axis
 
 SERIES, FEW = 8, 10
 
@@ -33,7 +33,7 @@ def lag_lines(
     traces += [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.4) for i, part in enumerate(parts)]
     if live is not None:
         traces.append(_live(*live))
-    traces.append(hatched_windows(starts, step, [value is None for value in total.values], total.reasons))
+    traces.append(hatched(starts, step, [total]))
     since = starts[0] if starts else until - step
     drawn = figure(
         traces,

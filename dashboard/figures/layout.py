@@ -77,38 +77,38 @@ def no_reason() -> str:
     return _("no reason recorded")
 
 
-def hatched_windows(
-    starts: Sequence[datetime], step: timedelta, is_unknown: Sequence[bool], reasons: Sequence[str | None]
-) -> Figure:
-    """A hatched column over each window that is unknown, on the axis `y2`."""
-    gaps = [i for i, unknown in enumerate(is_unknown) if unknown]
-    return {
-        "type": "bar",
-        "name": _("unknown"),
-        "x": [on_axis(starts[i] + step / 2) for i in gaps],
-        "y": [1] * len(gaps),
-        "width": [step.total_seconds() * 1000] * len(gaps),
-        "yaxis": "y2",
-        "showlegend": False,
-        "customdata": [reasons[i] or no_reason() for i in gaps],
-        "hovertemplate": "%{customdata}",
-        "marker": HATCH,
-    }
+def why_unknown(lines: Sequence[Line], window: int) -> str | None:
+    """Why a window is not known completely; null where it is. A reason of all lines stands alone."""
+    missing: dict[str, list[str]] = {}
+    for line in lines:
+        if line.values[window] is None and window not in line.absent:
+            missing.setdefault(line.reasons[window] or no_reason(), []).append(line.name)
+    if not missing:
+        return None
+    if len(missing) == 1 and len(next(iter(missing.values()))) == len(lines):
+        return next(iter(missing))
+    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in missing.items())
 
 
-def hatched_runs(starts: Sequence[datetime], step: timedelta, reasons: Sequence[str | None]) -> Figure:
-    """A hatched column over neighbouring windows that are unknown for one reason; none where that is None."""
+def hatched(starts: Sequence[datetime], step: timedelta, lines: Sequence[Line]) -> Figure:
+    """A hatched column over neighbouring windows that are unknown for the same reason, on the axis `y2`."""
+    reasons = [why_unknown(lines, window) for window in range(len(starts))]
     columns: list[tuple[int, int, str]] = []
     for reason, run in groupby(range(len(starts)), key=lambda i: reasons[i]):
         places = list(run)
         if reason is not None:
             columns.append((places[0], len(places), reason))
-    drawn = hatched_windows([], step, [], [])
-    return drawn | {
+    return {
+        "type": "bar",
+        "name": _("unknown"),
         "x": [on_axis(starts[first] + step * size / 2) for first, size, _reason in columns],
         "y": [1] * len(columns),
         "width": [step.total_seconds() * 1000 * size for _first, size, _reason in columns],
+        "yaxis": "y2",
+        "showlegend": False,
         "customdata": [reason for _first, _size, reason in columns],
+        "hovertemplate": "%{customdata}",
+        "marker": HATCH,
     }
 
 

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from django.utils.functional import Promise
 
 from .lag_lines import drawn_line
-from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched_runs, on_axis
-from .volume_bars import why_unknown
+from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched, on_axis
 
 # Seconds between two ticks of an axis of durations, and at most how many steps it has.
 TICKS = [
@@ -46,8 +45,7 @@ def time_lines(
         _line(at, replace(line, values=[_short(value) for value in line.values]), colour, scale)
         for line, colour in lines
     ]
-    reasons = [why_unknown(lines, i) for i in range(len(starts))]
-    traces.append(hatched_runs(starts, step, reasons))
+    traces.append(hatched(starts, step, [line for line, _colour in lines]))
     most = max((value for line, _colour in lines for value in line.values if value is not None), default=0.0)
     return figure(
         traces,

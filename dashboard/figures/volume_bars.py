@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched_windows, no_reason, on_axis
+from .layout import AXIS, HATCH_AXIS, QUIET, Change, Figure, Line, Span, figure, hatched, on_axis
 
 FEW = 10
 
@@ -24,8 +24,7 @@ def volume_bars(
 ) -> Figure:
     """`lines` from the foot up, each with its colour: messages of each window, that begin at `starts`."""
     traces = [_bars(starts, step, line, colour) for line, colour in lines]
-    reasons = [why_unknown(lines, i) for i in range(len(starts))]
-    traces.append(hatched_windows(starts, step, [reason is not None for reason in reasons], reasons))
+    traces.append(hatched(starts, step, [line for line, _colour in lines]))
     return figure(
         traces,
         starts[0] if starts else until - step,
@@ -52,19 +51,6 @@ def _bars(starts: Sequence[datetime], step: timedelta, line: Line, colour: str) 
         "marker": {"color": colour, "line": {"width": 0}},
         "hovertemplate": f"%{{y:,d}} {_('messages')}",
     }
-
-
-def why_unknown(lines: Sequence[tuple[Line, str]], window: int) -> str | None:
-    """Why a window is not known whole; None where it is. What is alike for several volumes is said once."""
-    missing: dict[str, list[str]] = {}
-    for line, _colour in lines:
-        if line.values[window] is None and window not in line.absent:
-            missing.setdefault(line.reasons[window] or no_reason(), []).append(line.name)
-    if not missing:
-        return None
-    if len(missing) == 1 and len(next(iter(missing.values()))) == len(lines):
-        return next(iter(missing))
-    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in missing.items())
 
 
 def _title(step: timedelta) -> str:
