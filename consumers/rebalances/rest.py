@@ -45,22 +45,19 @@ class RebalanceListView(APIView):
     @described("rebalances", RebalanceSerializer, parameters=RebalanceParameters, paged=True)
     def get(self, request: Request) -> HttpResponseBase:
         """Rebalances of all groups, the newest first: one row for each topic of one."""
-        values = RebalanceParameters.of(request)
-        cluster, group = values.get("cluster"), values.get("group")
-        refuse_unknown(cluster, group)
-        return _rows(request, values, cluster, group)
+        return _rows(request, RebalanceParameters.of(request))
 
 
 class GroupRebalanceListView(APIView):
     @described("group_rebalances", RebalanceSerializer, parameters=OfGroupParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Rebalances of one group, the newest first: one row for each topic of one."""
-        values = OfGroupParameters.of(request)
-        refuse_unknown(cluster, group)
-        return _rows(request, values, cluster, group)
+        return _rows(request, OfGroupParameters.of(request) | {"cluster": cluster, "group": group})
 
 
-def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: str | None) -> HttpResponseBase:
+def _rows(request: Request, values: dict[str, Any]) -> HttpResponseBase:
+    cluster, group = values.get("cluster"), values.get("group")
+    refuse_unknown(cluster, group)
     cause = values.get("cause")
     filters = RebalanceFilters(
         cluster=cluster,

@@ -44,22 +44,19 @@ class RepeatListView(APIView):
     @described("repeats", RepeatSerializer, parameters=RepeatParameters, paged=True)
     def get(self, request: Request) -> HttpResponseBase:
         """Repeats of all groups, the newest first: one row for each event of a group and cause."""
-        values = RepeatParameters.of(request)
-        cluster, group = values.get("cluster"), values.get("group")
-        refuse_unknown(cluster, group)
-        return _rows(request, values, cluster, group)
+        return _rows(request, RepeatParameters.of(request))
 
 
 class GroupRepeatListView(APIView):
     @described("group_repeats", RepeatSerializer, parameters=RepeatsOfGroupParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Repeats of one group, the newest first: one row for each event of a cause."""
-        values = RepeatsOfGroupParameters.of(request)
-        refuse_unknown(cluster, group)
-        return _rows(request, values, cluster, group)
+        return _rows(request, RepeatsOfGroupParameters.of(request) | {"cluster": cluster, "group": group})
 
 
-def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: str | None) -> HttpResponseBase:
+def _rows(request: Request, values: dict[str, Any]) -> HttpResponseBase:
+    cluster, group = values.get("cluster"), values.get("group")
+    refuse_unknown(cluster, group)
     cause, confidence = values.get("cause"), values.get("confidence")
     filters = RepeatFilters(
         cluster=cluster,
