@@ -13,19 +13,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from celery import shared_task
-from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, AnswerFailed, publish
-from consumers.jobs.wires import Ports, connected
+from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
+from consumers.jobs.wires import Ports, connected, reaching
 from consumers.models import Client
 from consumers.polling.locks import Locked, lock
-from consumers.polling.registration import NoAccess
 from consumers.rocketmq.admin import RUNNING_INFO_DEADLINE_SECONDS
-from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.jobs import AnswerProblem
-from consumers.words.reasons import stored_words
 
 from .stacks import ThreadStack, cut_text, threads_of
 
@@ -63,15 +59,6 @@ class ThreadDump:
         return cls(datetime.fromisoformat(said["at"]), said["broker"], tuple(threads), said["is_cut"])
 
 
-@dataclass(frozen=True)
-class DumpAnswer:
-    """Without a dump and a reason the answer is still awaited."""
-
-    asked_at: datetime
-    dump: ThreadDump | None
-    reason: str | None
-
-
 def dump_key(user_id: int, token: str) -> str:
     """With who asked, so that nobody reads another user's answer."""
     return f"consumerscope:threads:{user_id}:{token}"
@@ -87,23 +74,15 @@ def ask_dump(user: Any, wanted: DumpedClient, now: datetime) -> str:
     return token
 
 
-def dump_answer(user_id: int, token: str, wanted: DumpedClient) -> DumpAnswer | None:
+def dump_answer(user_id: int, token: str, wanted: DumpedClient) -> Answer[ThreadDump] | None:
     """None where this user has no such request for this client, or it has expired. Raises RedisDown."""
-    said = asking.what_is_said(dump_key(user_id, token)) or {}
-    if said.get("wanted") != asdict(wanted):
-        return None
-    dump = said.get("dump")
-    return DumpAnswer(
-        datetime.fromisoformat(said["asked_at"]),
-        None if dump is None else ThreadDump.of_json(dump),
-        stored_words(said.get("reason")),
-    )
+    return asking.read_answer(dump_key(user_id, token), {"wanted": asdict(wanted)}, "dump", ThreadDump.of_json)
 
 
 @shared_task(name="consumers.dump_threads")
 def dump_threads(key: str, wanted: dict[str, str]) -> None:
     with asking.answering(key, "dump", RETAINED_SECONDS) as answer:
-        if not _may_dump(int(key.split(":")[2])):
+        if not asking.has_permission(int(key.split(":")[2]), MAY_DUMP):
             raise AnswerFailed(AnswerProblem.DUMPS_NOT_PERMITTED, permission=MAY_DUMP)
         answer["dump"] = take_dump(DumpedClient(**wanted)).as_json()
 
@@ -113,19 +92,13 @@ def wait_for_dump(user_id: int, token: str) -> None:
     asking.wait_for_answer(dump_key(user_id, token), DUMP_PATIENCE)
 
 
-def _may_dump(user_id: int) -> bool:
-    """The permission is read from the database, not from an earlier request."""
-    user = get_user_model()._default_manager.filter(pk=user_id).first()
-    return user is not None and user.has_perm(MAY_DUMP)
-
-
 def take_dump(wanted: DumpedClient) -> ThreadDump:
     """By way of a broker that lists the client. Raises AnswerFailed."""
     rows = Client.objects.filter(group__cluster__name=wanted.cluster, client_id=wanted.client_id, gone_by=None)
     row = rows.select_related("group__cluster").order_by("group__name").first()
     if row is None:
         raise AnswerFailed(AnswerProblem.CLIENT_GONE)
-    with _failing(), _alone(wanted):
+    with reaching(AnswerProblem.THREADS_UNREAD), _alone(wanted):
         wire = connected(row.group.cluster)
         ports = Ports.of(row.group.cluster, wire)
         listing = sorted(name for name in row.connections if name in ports.addresses) or sorted(ports.addresses)
@@ -148,11 +121,3 @@ def _alone(wanted: DumpedClient) -> Iterator[None]:
             yield
     except Locked:
         raise AnswerFailed(AnswerProblem.DUMP_RUNNING) from None
-
-
-@contextmanager
-def _failing() -> Iterator[None]:
-    try:
-        yield
-    except (NoAccess, RocketMQError) as error:
-        raise AnswerFailed(AnswerProblem.THREADS_UNREAD, error=str(error)) from None

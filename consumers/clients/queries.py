@@ -25,6 +25,10 @@ STATUS = ("consume_rt", "consume_ok_tps", "consume_failed_tps", "consume_failed_
 OF_QUEUE = ("cached_mib", "locked", "last_pull_at", "last_consume_at", "last_lock_at")
 
 
+def client_exists(cluster: str, client_id: str) -> bool:
+    return Client.objects.filter(group__cluster__name=cluster, client_id=client_id).exists()
+
+
 def client_detail(cluster: str, client_id: str, *, now: datetime) -> ClientDetail | None:
     """None where no poll has seen it. The number of queries depends on that of its groups."""
     rows = list(
@@ -96,10 +100,14 @@ def settings_of(said: Mapping[str, str]) -> Sequence[ClientSetting]:
 
 
 def _queues(group: ConsumerGroup, client_id: str, now: datetime) -> list[ClientQueue]:
-    held = Assignment.objects.filter(group=group, client_id=client_id, gone_by=None).select_related("queue__topic")
+    held = (
+        Assignment.objects.filter(group=group, client_id=client_id, gone_by=None)
+        .select_related("queue__topic")
+        .order_by("queue__topic__name", "queue__broker", "queue__queue_id")
+    )
     rows = {(row.topic, row.broker, row.queue_id): row for row in group_queues(group, now=now)} if held else {}
     queues = []
-    for one in held.order_by("queue__topic__name", "queue__broker", "queue__queue_id"):
+    for one in held:
         place = one.queue.topic.name, one.queue.broker, one.queue.queue_id
         queues.append(_queue(one, place, rows.get(place)))
     return queues

@@ -9,12 +9,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.rest.access import charge
-from consumers.rest.answers import NotNow, object_response
+from consumers.rest.answers import answered, object_response
 from consumers.rest.requests import Parameters
 from consumers.rest.schema.described import acted, described
 
 from .dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer, wait_for_dump
-from .queries import client_detail
+from .queries import client_detail, client_exists
 from .rows import ClientDetail, ThreadDumpRow, ThreadRow
 
 # What a dump costs of the requests of a minute: that of ten.
@@ -49,24 +49,14 @@ class ClientThreadsView(APIView):
             why = gettext("To take thread dumps, you need the permission %(permission)s.")
             raise PermissionDenied(why % {"permission": MAY_DUMP})
         now = timezone.now()
-        if client_detail(cluster, client, now=now) is None:
+        if not client_exists(cluster, client):
             raise client_missing(cluster, client)
         charge(request, points=POINTS)
         wanted = DumpedClient(cluster, client)
         token = ask_dump(request.user, wanted, now)
         wait_for_dump(user_id, token)
-        return object_response(request, ThreadDumpRow, _row(wanted, _answered(user_id, token, wanted)))
-
-
-def _answered(user_id: int, token: str, wanted: DumpedClient) -> ThreadDump:
-    """Raises NotNow, RedisDown."""
-    answer = dump_answer(user_id, token, wanted)
-    if answer is None or (answer.dump is None and answer.reason is None):
-        seconds = {"n": round(DUMP_PATIENCE.total_seconds())}
-        raise NotNow(gettext("The general worker did not answer within %(n)s s. Check that it is running.") % seconds)
-    if answer.dump is None:
-        raise NotNow(str(answer.reason))
-    return answer.dump
+        dump = answered(dump_answer(user_id, token, wanted), DUMP_PATIENCE)
+        return object_response(request, ThreadDumpRow, _row(wanted, dump))
 
 
 def _row(wanted: DumpedClient, dump: ThreadDump) -> ThreadDumpRow:

@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 
 from consumers.jobs import asking, audit
-from consumers.jobs.asking import AnswerFailed
+from consumers.jobs.asking import Answer, AnswerFailed
 from consumers.jobs.wires import connected, masters
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.registration import NoAccess
@@ -21,7 +20,6 @@ from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.jobs import AnswerProblem
-from consumers.words.reasons import stored_words
 
 from .read_queue import reason_of
 
@@ -98,15 +96,6 @@ KEPT_SECONDS = 120
 
 
 @dataclass(frozen=True)
-class InspectionAnswer:
-    """Without an inspection and a reason the answer is still awaited."""
-
-    asked_at: datetime
-    look: Inspection | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
 class InspectionKey:
     user_id: int
     with_content: bool
@@ -130,17 +119,9 @@ def put_question(key: InspectionKey, place: MessagePlace, now: datetime) -> None
     asking.put_question(str(key), {"place": asdict(place)}, now, KEPT_SECONDS)
 
 
-def answer_of(key: InspectionKey, place: MessagePlace) -> InspectionAnswer | None:
+def answer_of(key: InspectionKey, place: MessagePlace) -> Answer[Inspection] | None:
     """None where this user has no such request for this message, or it has expired. Raises RedisDown."""
-    said = asking.what_is_said(str(key)) or {}
-    if said.get("place") != asdict(place):
-        return None
-    look = said.get("look")
-    return InspectionAnswer(
-        datetime.fromisoformat(said["asked_at"]),
-        None if look is None else Inspection.of_json(look),
-        stored_words(said.get("reason")),
-    )
+    return asking.read_answer(str(key), {"place": asdict(place)}, "look", Inspection.of_json)
 
 
 # Fetches one dead-letter message from a broker, by a pull under a system group's name that commits nothing.
@@ -217,8 +198,4 @@ def bodies_not_permitted() -> AnswerFailed:
 
 
 def may_see(user_id: int) -> bool:
-    """False too for deleted or disabled users. The permission is read from the database, not from an
-    earlier request.
-    """
-    user = get_user_model()._default_manager.filter(pk=user_id).first()
-    return user is not None and user.has_perm(MAY_SEE)
+    return asking.has_permission(user_id, MAY_SEE)

@@ -3,16 +3,18 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import redis
 from celery import Task, current_app
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from kombu.exceptions import OperationalError
 
 from consumers.vocabulary.jobs import AnswerProblem
@@ -46,6 +48,8 @@ def redis_client(*, longest_wait_seconds: float = 0.0) -> Iterator[redis.Redis]:
 # Questions to the general worker as they wait in Redis: asked, then answered, gone after a while.
 # A worker that has not answered by then does not run, or has too much to do.
 PATIENCE = timedelta(seconds=10)
+
+Result = TypeVar("Result")
 
 
 def put_question(key: str, question: dict[str, Any], now: datetime, kept_seconds: int) -> None:
@@ -100,6 +104,46 @@ def wait_for_answer(key: str, patience: timedelta) -> None:
 
 def _bell(key: str) -> str:
     return f"consumerscope:answered:{key}"
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """Without a result and a reason the answer is still awaited."""
+
+    asked_at: datetime
+    result: Result | None
+    reason: str | None
+
+    def reason_at(self, now: datetime, patience: timedelta) -> str | None:
+        """Why there is no result; null where there is one, and while the worker may still answer."""
+        if self.result is None and self.reason is None and now - self.asked_at >= patience:
+            return worker_silent(patience)
+        return self.reason
+
+
+def worker_silent(patience: timedelta) -> str:
+    return str(AnswerFailed(AnswerProblem.WORKER_SILENT, n=round(patience.total_seconds())))
+
+
+def read_answer(
+    key: str, question: dict[str, Any], name: str, parsed: Callable[[Any], Result]
+) -> Answer[Result] | None:
+    """None where `question` was not asked under this key, or has expired. Raises RedisDown."""
+    said = what_is_said(key) or {}
+    if any(said.get(part) != value for part, value in question.items()) or "asked_at" not in said:
+        return None
+    result = said.get(name)
+    return Answer(
+        datetime.fromisoformat(said["asked_at"]),
+        None if result is None else parsed(result),
+        stored_words(said.get("reason")),
+    )
+
+
+def has_permission(user_id: int, permission: str) -> bool:
+    """Read from the database, as the worker must: a request may be older. False for deleted and disabled users."""
+    user = get_user_model()._default_manager.filter(pk=user_id).first()
+    return user is not None and user.has_perm(permission)
 
 
 def what_is_said(key: str) -> dict[str, Any] | None:

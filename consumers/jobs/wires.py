@@ -2,20 +2,23 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from django.conf import settings
 
+from consumers.jobs.asking import AnswerFailed
 from consumers.models import Cluster
 from consumers.polling.poll import registration
-from consumers.polling.registration import Wire, WireClosed, access_of
+from consumers.polling.registration import NoAccess, Wire, WireClosed, access_of
 from consumers.queries.read_only import ALL, marked_by
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer, Route
-from consumers.rocketmq.wire.codes import NameServersFailed, Unreachable
+from consumers.rocketmq.wire.codes import NameServersFailed, RocketMQError, Unreachable
 from consumers.rocketmq.writes import BrokerSends, OffsetWrites
+from consumers.vocabulary.jobs import AnswerProblem
 from consumers.vocabulary.reasons import ReasonCode, stored_reason
 from consumers.vocabulary.states import MASTER
 from consumers.words.reasons import stored_words
@@ -121,6 +124,15 @@ async def reading(ask: Callable[[], Awaitable[Answer]]) -> Answer:
         except (Unreachable, NameServersFailed):
             await asyncio.sleep(PAUSE_SECONDS)
     return await ask()
+
+
+@contextmanager
+def reaching(problem: AnswerProblem) -> Iterator[None]:
+    """What cannot be reached in the block is why there is no answer: `problem`, with its `error`."""
+    try:
+        yield
+    except (NoAccess, RocketMQError) as error:
+        raise AnswerFailed(problem, error=str(error)) from None
 
 
 # The answer to whoever wants to write to a cluster that is marked read-only.

@@ -8,14 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.dead_letters.inspection import MAY_SEE, InspectionKey
+from consumers.dead_letters.inspection import MAY_SEE
 from consumers.jobs.asking import PATIENCE
 from consumers.rest.access import charge
-from consumers.rest.answers import NotNow, found_group, object_response
+from consumers.rest.answers import answered, found_group, object_response
 from consumers.rest.requests import Parameters
 from consumers.rest.schema.described import described
 
-from .copies import FoundCopies
 from .queries import message_attempts
 from .rows import MessageAttemptsRow
 from .tasks import WantedMessage, ask_lookup, checked, lookup_answer, wait_for_answer
@@ -46,16 +45,6 @@ class MessageAttemptsView(APIView):
         wanted = checked(WantedMessage(cluster, group, message, values.get("topic")))
         charge(request, points=POINTS)
         key = ask_lookup(request.user, wanted, timezone.now())
-        return object_response(request, MessageAttemptsRow, message_attempts(found, _awaited(key, wanted)))
-
-
-def _awaited(key: InspectionKey, wanted: WantedMessage) -> FoundCopies:
-    """Raises NotNow, RedisDown."""
-    wait_for_answer(key)
-    answer = lookup_answer(key, wanted)
-    if answer is None or (answer.found is None and answer.reason is None):
-        seconds = {"n": round(PATIENCE.total_seconds())}
-        raise NotNow(gettext("The general worker did not answer within %(n)s s. Check that it is running.") % seconds)
-    if answer.found is None:
-        raise NotNow(str(answer.reason))
-    return answer.found
+        wait_for_answer(key)
+        copies = answered(lookup_answer(key, wanted), PATIENCE)
+        return object_response(request, MessageAttemptsRow, message_attempts(found, copies))

@@ -5,8 +5,6 @@ messages either, and each request is audited. The answer has no body, and of pro
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,18 +21,15 @@ from consumers.dead_letters.inspection import (
     may_see,
 )
 from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, AnswerFailed, publish
+from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
 from consumers.jobs.refused import ActRefused
-from consumers.jobs.wires import Ports, connected
+from consumers.jobs.wires import Ports, connected, reaching
 from consumers.models import ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
-from consumers.polling.registration import NoAccess
 from consumers.queries.groups import find_group
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.message_calls import MessageCalls
 from consumers.rocketmq.names import retry_topic
-from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.jobs import AnswerProblem
-from consumers.words.reasons import stored_words
 
 from .copies import FoundCopies
 from .lookup import Brokers, Lookup, LookupLimits, SearchedTopics
@@ -58,15 +53,6 @@ class WantedMessage:
     def __str__(self) -> str:
         topic = f" of {self.topic}" if self.topic else ""
         return f"{self.cluster}/{self.group}: {self.text}{topic}"
-
-
-@dataclass(frozen=True)
-class LookupAnswer:
-    """Without copies and a reason the answer is still awaited."""
-
-    asked_at: datetime
-    found: FoundCopies | None
-    reason: str | None
 
 
 class LookupRefused(ActRefused):
@@ -97,17 +83,9 @@ def ask_lookup(user: Any, wanted: WantedMessage, now: datetime) -> InspectionKey
     return key
 
 
-def lookup_answer(key: InspectionKey, wanted: WantedMessage) -> LookupAnswer | None:
+def lookup_answer(key: InspectionKey, wanted: WantedMessage) -> Answer[FoundCopies] | None:
     """None where this user has no such request for this message, or it has expired. Raises RedisDown."""
-    said = asking.what_is_said(str(key)) or {}
-    if said.get("wanted") != vars(wanted):
-        return None
-    found = said.get("found")
-    return LookupAnswer(
-        datetime.fromisoformat(said["asked_at"]),
-        None if found is None else FoundCopies.of_json(found),
-        stored_words(said.get("reason")),
-    )
+    return asking.read_answer(str(key), {"wanted": vars(wanted)}, "found", FoundCopies.of_json)
 
 
 @shared_task(name="consumers.look_up_message")
@@ -128,7 +106,7 @@ def look_up(wanted: WantedMessage, now: datetime) -> FoundCopies:
     group = find_group(wanted.cluster, wanted.group)
     if group is None:
         raise AnswerFailed(AnswerProblem.GROUP_GONE, cluster=wanted.cluster, group=wanted.group)
-    with _failing():
+    with reaching(AnswerProblem.BROKERS_UNREACHABLE):
         wire = connected(group.cluster)
         addresses = Ports.of(group.cluster, wire).addresses
         brokers = Brokers(
@@ -139,14 +117,6 @@ def look_up(wanted: WantedMessage, now: datetime) -> FoundCopies:
             raise AnswerFailed(AnswerProblem.NO_BROKER)
         lookup = Lookup(searched_topics(group), brokers, _limits(group, now), now, time.monotonic)
         return wire.run(lookup.found(wanted.text, wanted.topic))
-
-
-@contextmanager
-def _failing() -> Iterator[None]:
-    try:
-        yield
-    except (NoAccess, RocketMQError) as error:
-        raise AnswerFailed(AnswerProblem.BROKERS_UNREACHABLE, error=str(error)) from None
 
 
 def searched_topics(group: ConsumerGroup) -> SearchedTopics:

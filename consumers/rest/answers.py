@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from hashlib import blake2b
 from http import HTTPStatus
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -25,7 +26,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView, exception_handler
 
-from consumers.jobs.asking import RedisDown
+from consumers.jobs.asking import Answer, RedisDown, worker_silent
 from consumers.jobs.csv_cells import CONTENT_TYPE, LINE_END, cell, line_of
 from consumers.jobs.refused import ActRefused
 from consumers.models import Cluster, ConsumerGroup
@@ -53,6 +54,16 @@ class NotNow(Refused):
     """Something that it needs does not answer."""
 
     status_code: int = status.HTTP_503_SERVICE_UNAVAILABLE
+
+
+Result = TypeVar("Result")
+
+
+def answered(answer: Answer[Result] | None, patience: timedelta) -> Result:
+    """What the general worker found, after `patience`. Raises NotNow."""
+    if answer is None or answer.result is None:
+        raise NotNow((answer and answer.reason) or worker_silent(patience))
+    return answer.result
 
 
 def refuse_unknown(cluster: str | None, group: str | None) -> None:

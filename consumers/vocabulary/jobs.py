@@ -5,6 +5,7 @@ from enum import StrEnum
 
 class AnswerProblem(StrEnum):
     WORKER_FAILED = "answer_worker_failed"
+    WORKER_SILENT = "answer_worker_silent"  # n: seconds
     BODIES_NOT_PERMITTED = "bodies_not_permitted"  # permission
     DUMPS_NOT_PERMITTED = "dumps_not_permitted"  # permission
     GROUP_GONE = "answer_group_gone"  # cluster, group

@@ -7,6 +7,7 @@ from consumers.vocabulary.jobs import AnswerProblem
 
 ANSWER_PROBLEMS: dict[str, str | Promise] = {
     AnswerProblem.WORKER_FAILED: _("The worker failed. See its log for the cause."),
+    AnswerProblem.WORKER_SILENT: _("The general worker did not answer within %(n)s s. Check that it is running."),
     AnswerProblem.BODIES_NOT_PERMITTED: _(
         "Message bodies need the permission %(permission)s, which the requesting user no longer has."
     ),

@@ -249,12 +249,7 @@ def _answer(request: HttpRequest, place: MessagePlace, token: str, now: datetime
             sentence=_("This result has expired: results are retained for 2 minutes. Fetch the message again."),
             is_gone=True,
         )
-    if answer.look is None and answer.reason is None and now - answer.asked_at >= PATIENCE:
-        seconds = {"n": round(PATIENCE.total_seconds())}
-        return InspectionView(
-            token, sentence=_("The general worker did not answer within %(n)s s. Check that it is running.") % seconds
-        )
-    return InspectionView(token, answer.look, answer.reason or "")
+    return InspectionView(token, answer.result, answer.reason_at(now, PATIENCE) or "")
 
 
 def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view: InspectionView) -> dict[str, Any]:

@@ -84,14 +84,9 @@ def _answer(request: HttpRequest, group: ConsumerGroup, token: str, now: datetim
     if answer is None:
         gone = _("This result has expired: results are retained for 2 minutes. Look it up again.")
         return LookupView(token, sentence=gone, is_gone=True)
-    if answer.found is not None:
-        return LookupView(token, attempts_of(group, answer.found))
-    if answer.reason is None and now - answer.asked_at >= PATIENCE:
-        seconds = {"n": round(PATIENCE.total_seconds())}
-        return LookupView(
-            token, sentence=_("The general worker did not answer within %(n)s s. Check that it is running.") % seconds
-        )
-    return LookupView(token, sentence=answer.reason or "")
+    if answer.result is not None:
+        return LookupView(token, attempts_of(group, answer.result))
+    return LookupView(token, sentence=answer.reason_at(now, PATIENCE) or "")
 
 
 def form_context(frame: Frame, cluster: str, group: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from consumers.clients.dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer
-from consumers.clients.queries import client_detail
+from consumers.clients.queries import client_detail, client_exists
 from consumers.clients.rows import ClientGroup
 from consumers.clients.stacks import StackGroup, grouped, unmoved
 from consumers.jobs.asking import RedisDown
@@ -91,7 +91,10 @@ def client_part(request: HttpRequest, cluster: str, client: str) -> HttpResponse
 
 @part
 def thread_dump_part(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
-    return render(request, "ownership/thread_dump.html", _shown(request, cluster, client))
+    """Asked for every second while the dump is awaited: without the client's groups and queues."""
+    frame = frame_of(request, timezone.now())
+    wanted = _wanted(cluster, client)
+    return render(request, "ownership/thread_dump.html", _dump_shown(frame, wanted))
 
 
 @require_POST
@@ -101,7 +104,7 @@ def thread_dump_part(request: HttpRequest, cluster: str, client: str) -> HttpRes
 def thread_dump(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
     """Asks for a dump; the page tells what becomes of it. `before`: the dump that it is compared with."""
     now = timezone.now()
-    wanted = _wanted(cluster, client, now)
+    wanted = _wanted(cluster, client)
     said = {name: request.POST[name] for name in ("cluster", "range", "before") if request.POST.get(name)}
     try:
         said["dump"] = ask_dump(request.user, wanted, now)
@@ -111,8 +114,8 @@ def thread_dump(request: HttpRequest, cluster: str, client: str) -> HttpResponse
     return HttpResponseRedirect(f"{reverse('client', args=(cluster, client))}?{urlencode(said)}#threads")
 
 
-def _wanted(cluster: str, client: str, now: datetime) -> DumpedClient:
-    if client_detail(cluster, client, now=now) is None:
+def _wanted(cluster: str, client: str) -> DumpedClient:
+    if not client_exists(cluster, client):
         raise _missing(cluster, client)
     return DumpedClient(cluster, client)
 
@@ -126,14 +129,18 @@ def _shown(request: HttpRequest, cluster: str, client: str) -> dict[str, Any]:
     found = client_detail(cluster, client, now=frame.now)
     if found is None:
         raise _missing(cluster, client)
-    may_dump = request.user.has_perm(MAY_DUMP)
+    groups = [(row, *_links(frame, cluster, row)) for row in found.groups]
+    return _dump_shown(frame, DumpedClient(cluster, client)) | {"client": found, "groups": groups}
+
+
+def _dump_shown(frame: Frame, client: DumpedClient) -> dict[str, Any]:
+    may_dump = frame.request.user.has_perm(MAY_DUMP)
     return context(
         frame,
-        client=found,
-        groups=[(row, *_links(frame, cluster, row)) for row in found.groups],
+        client=client,
         may_dump=may_dump,
         permission=MAY_DUMP,
-        view=_view(request, DumpedClient(cluster, client), frame.now) if may_dump else DumpView(),
+        view=_view(frame.request, client, frame.now) if may_dump else DumpView(),
         again=frame.here(dump=None, before=None),
         show=frame.here(),
     )
@@ -154,8 +161,6 @@ def _view(request: HttpRequest, wanted: DumpedClient, now: datetime) -> DumpView
         return DumpView(token, sentence=str(down))
     if answer is None:
         return DumpView(token, sentence=_("This thread dump has expired: dumps are retained for 10 minutes."))
-    if answer.dump is None and answer.reason is None and now - answer.asked_at >= DUMP_PATIENCE:
-        seconds = {"n": round(DUMP_PATIENCE.total_seconds())}
-        late = _("The general worker did not answer within %(n)s s. Check that it is running.") % seconds
-        return DumpView(token, sentence=late)
-    return DumpView(token, answer.dump, earlier.dump if earlier else None, answer.reason or "")
+    return DumpView(
+        token, answer.result, earlier.result if earlier else None, answer.reason_at(now, DUMP_PATIENCE) or ""
+    )

@@ -106,7 +106,7 @@ def test_the_worker_checks_the_permission_again(api_user: User, broker: IndexBro
     look_up_message(str(key), vars(wanted))
     answer = lookup_answer(key, wanted)
     assert answer is not None
-    assert (answer.found, "no longer has" in str(answer.reason)) == (None, True)
+    assert (answer.result, "no longer has" in str(answer.reason)) == (None, True)
     assert broker.asked == []
 
 

@@ -29,7 +29,7 @@ def fail(key: InspectionKey) -> None:
 def test_a_question_waits_for_its_answer(key: InspectionKey) -> None:
     answer = answer_of(key, PLACE)
     assert answer is not None
-    assert (answer.asked_at, answer.look, answer.reason) == (NOW, None, None)
+    assert (answer.asked_at, answer.result, answer.reason) == (NOW, None, None)
 
 
 def test_a_failure_has_its_reason(key: InspectionKey) -> None:
