@@ -499,7 +499,7 @@ class Migration(migrations.Migration):
                 ('group_name', models.CharField(default='', max_length=255)),
                 ('topic_name', models.CharField(default='', max_length=255)),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('firing', 'Firing'), ('resolved', 'Resolved')], max_length=8)),
-                ('started_at', models.DateTimeField(help_text='Since when it holds: as it was judged, or first evaluated')),
+                ('started_at', models.DateTimeField(help_text='Since when the condition passes, or its first evaluation')),
                 ('fired_at', models.DateTimeField(null=True)),
                 ('clearing_since', models.DateTimeField(help_text='Since when it does not hold, while it is not over yet', null=True)),
                 ('resolved_at', models.DateTimeField(null=True)),

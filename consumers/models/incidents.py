@@ -56,7 +56,7 @@ class Incident(models.Model):
     group = models.ForeignKey(ConsumerGroup, on_delete=models.SET_NULL, null=True, related_name="incidents")
 
     status = models.CharField(max_length=8, choices=IncidentStatus)
-    started_at = models.DateTimeField(help_text="Since when it holds: as it was judged, or first evaluated")
+    started_at = models.DateTimeField(help_text="Since when the condition passes, or its first evaluation")
     fired_at = models.DateTimeField(null=True)
     clearing_since = models.DateTimeField(null=True, help_text="Since when it does not hold, while it is not over yet")
     resolved_at = models.DateTimeField(null=True)

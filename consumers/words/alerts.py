@@ -66,7 +66,7 @@ EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.INFLOW_INCOMPLETE: _("the DLQ inflow of the last 5 evaluated minutes is not known in full"),
     AlertEvidence.POP_WITHOUT_OWNERS: _("POP consumers: their queues have no owner"),
     AlertEvidence.PULL_WITHOUT_OWNERS: _("pull consumers: not all of them report which queues they own"),
-    AlertEvidence.HELD_UNREPORTED: _("%(client)s has not reported which messages it holds"),
+    AlertEvidence.HELD_UNREPORTED: _("%(client)s has not reported its cached messages"),
     AlertEvidence.OWNED_UNREPORTED: _("%(client)s has not reported which queues it owns"),
     AlertEvidence.OWNED_UNREPORTED_SHARED: _("one of the processes that share an id has not reported its queues"),
     AlertEvidence.MEMBERS_NOT_SINCE: _("not every broker has reported the group's members since %(since)s"),

@@ -170,7 +170,7 @@ OWNERSHIP: dict[FindingCode, FindingSpec] = {
         sentence=_(
             "%(client_id)s has lost the lock of %(queues)s: it renewed it %(renewed_seconds)s before it answered."
         ),
-        help=_("An orderly member consumes a queue only while it holds the queue's lock."),
+        help=_("An orderly member consumes a queue only while the queue is locked for it."),
         remedy=_(
             "Search the log of %(client_id)s for the line; while the lock is lost it consumes nothing of these queues."
         ),

@@ -237,10 +237,10 @@ START_REASONS: dict[str, str | Promise] = {
 EXPOSURE_REASONS: dict[str, str | Promise] = {
     ExposureReason.NOT_SAMPLED: _("not sampled"),
     ExposureReason.REPORT_TOO_OLD: _(
-        "%(client)s last reported what it holds %(age_seconds)s ago: older than %(most_seconds)s is too old"
+        "%(client)s last reported its cached messages %(age_seconds)s ago: older than %(most_seconds)s is too old"
     ),
-    ExposureReason.HELD_UNSAID: _("%(client)s did not report which messages it holds"),
-    ExposureReason.HOLDS_NOTHING: _("%(client)s holds no message and has no offset in its memory"),
+    ExposureReason.HELD_UNSAID: _("%(client)s did not report its cached messages"),
+    ExposureReason.HOLDS_NOTHING: _("%(client)s has cached no message and has no offset in its memory"),
     ExposureReason.OFFSET_UNREAD: _("the offset was not read"),
     ExposureReason.CLIENT_MOVED_ON: _(
         "the client reported %(earlier_seconds)s before the offset was read, and has moved on since"

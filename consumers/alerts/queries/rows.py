@@ -60,7 +60,7 @@ class IncidentRow:
     states: list[str] | None = field(metadata=public(of=State))
     condition: str = field(metadata=public("What its rule looked for, in words"))
     subject: SubjectRow
-    started_at: datetime = field(metadata=public("Since when it holds"))
+    started_at: datetime = field(metadata=public("Since when the condition passes"))
     fired_at: datetime | None
     clearing_since: datetime | None = field(metadata=public("Since when it does not hold, while it is open"))
     resolved_at: datetime | None
@@ -233,7 +233,7 @@ class SilenceStatus(StrEnum):
     PAST = "past"
 
 
-@answer("While it holds, incidents that it selects are shown and told to nobody. What is null selects everything.")
+@answer("While it is active, matching incidents are shown and nobody is notified. A null field matches everything.")
 @dataclass(frozen=True, kw_only=True)
 class SilenceRow:
     id: int
