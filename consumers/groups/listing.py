@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
@@ -12,11 +14,13 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import (
     AlertEngine,
+    ClientSubscription,
     ConsumerGroup,
     GroupKind,
     HealthLevel,
     Incident,
     IncidentStatus,
+    QueueSnapshot,
     QueueState,
     Severity,
     State,
@@ -177,10 +181,14 @@ def filtered(
     found = with_health_rank(overlay.groups if groups is None else groups, overlay)
     if filters.cluster:
         found = found.filter(cluster__name=filters.cluster)
-    if filters.kind:
+    if filters.kind and filters.names is None:
         found = found.filter(of_kind(filters.kind, overlay))
     if filters.search:
         found = found.filter(name__icontains=filters.search)
+    if filters.topic:
+        found = found.filter(_consumes(filters.topic))
+    if filters.names is not None:
+        found = found.filter(_one_of(filters.names))
     if filters.online is not None:
         found = found.filter(shown_online=filters.online)
     if filters.firing is not None:
@@ -190,6 +198,20 @@ def filtered(
     if filters.health:
         found = found.filter(shown_health_rank=HEALTH_RANKS[HealthLevel(filters.health)])
     return found
+
+
+def _consumes(topic: str) -> Q:
+    offsets = QueueSnapshot.objects.filter(queue__topic__name=topic)
+    subscribed = ClientSubscription.objects.filter(topic=topic, gone_by=None)
+    return Q(pk__in=offsets.order_by().values("group")) | Q(pk__in=subscribed.order_by().values("group"))
+
+
+def _one_of(names: Iterable[tuple[str, str]]) -> Q:
+    by_cluster: dict[str, list[str]] = defaultdict(list)
+    for cluster, group in names:
+        by_cluster[cluster].append(group)
+    wanted = (Q(cluster__name=cluster, name__in=groups) for cluster, groups in by_cluster.items())
+    return reduce(or_, wanted, Q(pk__in=()))
 
 
 def of_kind(kind: ListKind, overlay: Overlay) -> Q:

@@ -1,13 +1,13 @@
 """Rows of groups: field names are those of REST, and each null has its reason beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.groups.queue_rows import STALE, QueueRow
 from consumers.models import GroupKind, HealthLevel, State, TimeLagKind, TopicKind
@@ -56,7 +56,9 @@ class ListKind(StrEnum):
 
 @dataclass(frozen=True)
 class GroupFilters:
-    """`kind` None means every kind. `firing`: whether an incident of it fires (incidents.py).
+    """`kind` None means every kind. `firing`: whether an incident of it fires (incidents.py). `topic`: one that the
+    group has an offset in, or that its members subscribe to. `names`: exactly these groups, as (cluster,
+    group), of any kind.
 
     `ordering` is a column of ORDERINGS, with `-` before it for descending.
     """
@@ -68,7 +70,23 @@ class GroupFilters:
     online: bool | None = None
     kind: ListKind | None = ListKind.USER
     firing: bool | None = None
+    topic: str | None = None
+    names: tuple[tuple[str, str], ...] | None = None
     ordering: str | None = None
+
+
+MOST_PLACES = 50
+
+
+def group_places(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """(cluster, group) of each CLUSTER/GROUP, each once. Raises ValueError with a sentence."""
+    said = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    places = tuple((cluster, group) for cluster, _slash, group in (name.rpartition("/") for name in said))
+    if len(said) > MOST_PLACES:
+        raise ValueError(gettext("At most %(n)s groups can be selected at once.") % {"n": MOST_PLACES})
+    if wrong := next((name for name, place in zip(said, places, strict=True) if not all(place)), None):
+        raise ValueError(gettext("“%(name)s” names no group: write CLUSTER/GROUP.") % {"name": wrong})
+    return places
 
 
 @answer(

@@ -12,10 +12,20 @@ from consumers.groups.listing import ORDERINGS, group_list, kind_counts, state_c
 from consumers.groups.rows import GroupFilters, GroupRow, ListKind
 from consumers.models import State
 from consumers.queries.history import sparklines
-from dashboard.pages.common.frame import Choice, Frame, context, frame_of, refreshing
+from dashboard.pages.common.frame import PAGES, Choice, Frame, context, frame_of, refreshing
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.codes import LISTS
 from dashboard.wording.numbers import FIELDS, count
+
+# Columns that are a field; health, state, group, cluster and the line stand before them, the reading's age behind.
+NUMBERS = [
+    one.name
+    for one in sorted(fields(GroupRow), key=lambda one: one.metadata.get("column", 0))
+    if "column" in one.metadata
+]
+LINE, REBALANCED, SCRAPED = "line", "last_rebalance_at", "taken_at"
+# Columns that a reader may leave out, in their order. Lag is always there.
+OPTIONAL = (LINE, *(name for name in NUMBERS if name != "lag_messages"), REBALANCED, SCRAPED)
 
 # What a reader asks of the list of groups, all of it in the address.
 ONLINE = {"yes": True, "no": False}
@@ -27,6 +37,8 @@ class GroupsQuery:
     state: str
     online: str
     kind: ListKind
+    topic: str
+    columns: tuple[str, ...]
     ordering: str
     page: int
 
@@ -38,6 +50,8 @@ class GroupsQuery:
             state=_one_of("state", read("state", ""), list(State)),
             online=_one_of("online", read("online", ""), ONLINE),
             kind=ListKind(_one_of("kind", read("kind", ""), ListKind) or ListKind.USER),
+            topic=read("topic", "").strip(),
+            columns=tuple(_one_of("columns", name, OPTIONAL) for name in request.GET.getlist("columns")) or OPTIONAL,
             ordering=read("ordering", ""),
             page=page_number(request),
         )
@@ -51,12 +65,13 @@ class GroupsQuery:
             state=State(self.state) if self.state else None,
             online=ONLINE.get(self.online),
             kind=self.kind,
+            topic=self.topic or None,
             ordering=self.ordering or None,
         )
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.search or self.state or self.online or self.kind != ListKind.USER)
+        return bool(self.search or self.state or self.online or self.topic or self.kind != ListKind.USER)
 
 
 def _one_of(name: str, value: str, allowed: Iterable[str]) -> str:
@@ -106,13 +121,6 @@ def page_links(frame: Frame, page: int, pages: int, name: str = "page") -> dict[
 # Groups: every group with its state and numbers; searched, filtered, ordered and paged on the server.
 ROWS = 30
 
-# Columns that are a field; health, state, group, cluster and the line stand before them, the reading's age behind.
-NUMBERS = [
-    one.name
-    for one in sorted(fields(GroupRow), key=lambda one: one.metadata.get("column", 0))
-    if "column" in one.metadata
-]
-
 
 def groups_context(request: HttpRequest) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
@@ -120,19 +128,21 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
     filters = query.filters(frame.cluster)
     found = group_list(filters, now=frame.now, page=query.page, page_size=ROWS)
     lags, shown = {row.id: row.lag_messages for row in found.rows}, frame.collected
-    lines = sparklines(lags, shown.since, shown.until, is_past=frame.is_past)
+    lines = sparklines(lags, shown.since, shown.until, is_past=frame.is_past) if LINE in query.columns else {}
     return context(
         frame,
         query=query,
         found=found,
         rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
+        column_choices=_column_choices(frame, query),
+        kept_here=[(name, value) for name, value in request.GET.items() if name not in ("columns", "topic", *PAGES)],
         chips=_chips(frame, query, state_counts(filters, frame.now)),
         kind_choices=_kind_choices(frame, query, kind_counts(filters, frame.now)),
+        no_topic=frame.here(topic=None),
         online_choices=_online_choices(frame, query),
-        columns=_columns(frame, query.ordering),
+        columns=_columns(frame, query),
         many_clusters=_has_many_clusters(frame),
-        numbers=NUMBERS,
-        other_numbers=len(NUMBERS) - 1,
+        numbers=[name for name in OPTIONAL if name in NUMBERS and name in query.columns],
         links=page_links(frame, found.page, found.pages),
         first=(found.page - 1) * ROWS + 1,
         last=(found.page - 1) * ROWS + len(found.rows),
@@ -173,15 +183,23 @@ def _line_head(frame: Frame) -> str:
     return frame.range.label if frame.range.is_own else _("Last %s") % frame.range.label
 
 
-def _columns(frame: Frame, ordering: str) -> list[Column]:
+def _label(frame: Frame, name: str) -> tuple[str, str]:
+    """Of an optional column: its label and unit."""
+    others = {LINE: _line_head(frame), REBALANCED: _("Rebalanced"), SCRAPED: _("Scraped")}
+    return (others[name], "") if name in others else (str(FIELDS[name].label), str(FIELDS[name].unit))
+
+
+def _column_choices(frame: Frame, query: GroupsQuery) -> list[tuple[str, str, bool]]:
+    return [(name, _label(frame, name)[0], name in query.columns) for name in OPTIONAL]
+
+
+def _columns(frame: Frame, query: GroupsQuery) -> list[Column]:
+    ordering = query.ordering
     words = [("health", _("Health")), ("state", _("State")), ("group", _("Group"))]
     if _has_many_clusters(frame):
         words.append(("cluster", _("Cluster")))
     heads = [column(frame, ordering, name, label, "", is_number=False) for name, label in words]
-    heads += [
-        column(frame, ordering, name, str(FIELDS[name].label), str(FIELDS[name].unit), is_number=True)
-        for name in NUMBERS
-    ]
-    heads.insert(len(words) + 1, Column("line", _line_head(frame), "", "", "", is_number=False))
-    heads.append(column(frame, ordering, "last_rebalance_at", _("Rebalanced"), "", is_number=True))
-    return [*heads, column(frame, ordering, "taken_at", _("Scraped"), "", is_number=True)]
+    lag = FIELDS["lag_messages"]
+    heads.append(column(frame, ordering, "lag_messages", str(lag.label), str(lag.unit), is_number=True))
+    chosen = [name for name in OPTIONAL if name in query.columns]
+    return heads + [column(frame, ordering, name, *_label(frame, name), is_number=name != LINE) for name in chosen]

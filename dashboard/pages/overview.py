@@ -1,16 +1,15 @@
 """The overview: what needs attention, what is not known, what changed; worst first."""
 
-from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _
 
 from consumers.alerts.queries.incidents import IncidentFilters, incident_list
 from consumers.clock.status import change_words, clock_status
 from consumers.groups.listing import group_list
-from consumers.groups.rows import GroupFilters, GroupRow
+from consumers.groups.rows import GroupFilters
 from consumers.models import HealthLevel, IncidentStatus, State
 from consumers.overview import queries as selector
 from consumers.overview.queries import Change, Overview
@@ -24,9 +23,8 @@ from consumers.retries.checks.condition_rows import FailingGroup
 from dashboard.figures.layout import beginning
 from dashboard.figures.shapes import REBALANCE, RESET
 from dashboard.figures.time_bars import Mark, change_strip
-from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_flags
-from dashboard.pages.common.figures import closed_windows, cut, history_of, line_of
+from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
 from dashboard.pages.resets.reset import reset_words
@@ -35,8 +33,6 @@ from dashboard.wording.numbers import clock
 from .rebalances.rebalances import mark_words
 
 FAILING, FIRING, NAMED, DRAWN = 10, 5, 5, 6
-DAY = timedelta(days=1)
-MESSAGES = Scale(gettext_lazy("messages"), gettext_lazy("messages"), ",d")
 # Shown even where no group is in them; the others only where one is.
 ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
 
@@ -93,20 +89,8 @@ overview, overview_part = refreshing(
 def top_lag(request: HttpRequest) -> HttpResponse:
     """The lag of the groups that are furthest behind now, as JSON for the browser to draw."""
     frame = frame_of(request, timezone.now())
-    shown = frame.collected
     most = group_list(GroupFilters(cluster=frame.cluster, ordering="-lag_messages"), now=frame.now, page_size=DRAWN)
-    histories = [history_of(row.cluster, row.group, shown, frame.now, "group") for row in most.rows]
-    step = timedelta(seconds=histories[0].step_seconds) if histories else DAY
-    lines = [line_of(one.series[0], _name(frame, row)) for one, row in zip(histories, most.rows, strict=True)]
-    size = max((closed_windows(line) for line in lines), default=0)
-    starts = [point.at for point in histories[0].series[0].points[:size]] if histories else []
-    coloured = [(cut(line, size), f"var(--series-{i + 1})") for i, line in enumerate(lines)]
-    drawn = time_lines(starts, step, coloured, MESSAGES, [], until=shown.until)
-    return JsonResponse(beginning(drawn, shown.collected_since, frame.now))
-
-
-def _name(frame: Frame, row: GroupRow) -> str:
-    return row.group if frame.cluster or len(frame.clusters) == 1 else f"{row.cluster} / {row.group}"
+    return JsonResponse(beginning(compared_lag(frame, most.rows), frame.collected.collected_since, frame.now))
 
 
 def _firing(frame: Frame) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from . import (
     overview,
     resend,
     retries,
+    selected,
 )
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
@@ -103,6 +104,9 @@ opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("groups/", groups.groups, name="groups"),
+    path("selected/", selected.selected, name="selected"),
+    path("selected/silence/", selected.selected_silence, name="selected_silence"),
+    path("selected/plan/", selected.selected_plan, name="selected_plan"),
     path("groups/<str:cluster>/<str:group>/", group.group, name="group"),
     path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
     path("groups/<str:cluster>/<str:group>/retries/", retries.group_retries, name="group_retries"),
@@ -189,6 +193,7 @@ urlpatterns = [
     path("parts/threads/<str:cluster>/<path:client>/", client.thread_dump_part, name="thread_dump_part"),
     path("search/", search.search_page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
+    path("figures/selected/", selected.selected_lag, name="selected_figure"),
     path("figures/top-lag/", overview.top_lag, name="top_lag_figure"),
     path("figures/<str:cluster>/<str:group>/lag/", figures.lag, name="lag_figure"),
     path("figures/<str:cluster>/<str:group>/rates/", figures.rates, name="rates_figure"),

@@ -75,6 +75,7 @@
     kept = {
       focus: focused(),
       open: [...document.querySelectorAll("details[id][open]")].map((element) => element.id),
+      ticked: [...part.querySelectorAll("input[type=checkbox][id]")].map((element) => [element.id, element.checked]),
       scrolled: [...document.querySelectorAll(".scroll[id]")].map((element) => [element.id, element.scrollLeft]),
     };
   });
@@ -82,6 +83,10 @@
   document.body.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target !== part) return;
     (kept.open || []).forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+    (kept.ticked || []).forEach(([id, checked]) => {
+      const element = document.getElementById(id);
+      if (element) element.checked = checked;
+    });
     (kept.scrolled || []).forEach(([id, left]) => {
       const element = document.getElementById(id);
       if (element) element.scrollLeft = left;

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.groups.detail import live_lag
+from consumers.groups.rows import GroupRow
 from consumers.overview.queries import changes
 from consumers.queries.groups import find_group
 from consumers.queries.history import History, Point, Series, group_history
@@ -26,12 +27,13 @@ from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
 from dashboard.wording.numbers import duration
 
-from .frame import no_group, page
+from .frame import Frame, no_group, page
 from .moments import Range, range_of
 
 QUEUES_SHOWN = 200
 PRODUCED, CONSUMED, TIME_LAG = "var(--series-2)", "var(--line)", "var(--line-total)"
 RATE = Scale(gettext_lazy("messages/s"), gettext_lazy("msg/s"), ",.4~g")
+MESSAGES = Scale(gettext_lazy("messages"), gettext_lazy("messages"), ",d")
 TIME = Scale(gettext_lazy("time lag"), words=duration)
 
 
@@ -75,6 +77,22 @@ def lag_figure(
         until=shown.until,
         left_out="" if of_topics is not None else _("topics not drawn: too many queues for this range"),
     )
+
+
+def compared_lag(frame: Frame, rows: Sequence[GroupRow]) -> Figure:
+    """A line of lag for each group, in the windows of the page's range."""
+    shown = frame.collected
+    histories = [history_of(row.cluster, row.group, shown, frame.now, "group") for row in rows]
+    step = timedelta(seconds=histories[0].step_seconds) if histories else timedelta(days=1)
+    lines = [line_of(one.series[0], _name(frame, row)) for one, row in zip(histories, rows, strict=True)]
+    size = max((closed_windows(line) for line in lines), default=0)
+    starts = [point.at for point in histories[0].series[0].points[:size]] if histories else []
+    coloured = [(cut(line, size), f"var(--series-{i + 1})") for i, line in enumerate(lines)]
+    return time_lines(starts, step, coloured, MESSAGES, [], until=shown.until)
+
+
+def _name(frame: Frame, row: GroupRow) -> str:
+    return row.group if frame.cluster or len(frame.clusters) == 1 else f"{row.cluster} / {row.group}"
 
 
 @page

@@ -1,6 +1,6 @@
 """Planning a reset: the form, and the plan."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ from consumers.jobs.asking import RedisDown
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets.offset_csv import MOST_BYTES, offsets_in
 from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, why_no_role, why_not_planned
-from consumers.resets.targets.reset_targets import OFFERED, TARGETS, Typed, value_of
+from consumers.resets.targets.reset_targets import OFFERED, TARGETS, ResetTarget, Typed, value_of
 from consumers.resets.targets.values import Asker, ResetRefused, ResetRequest, ValueRefused
 from consumers.resets.tasks import hand_over_plan
 from dashboard.pages.common.frame import context, frame_of, group_or_404, tabs
@@ -40,21 +40,22 @@ FIELDS = {code: target.field for code, target in OFFERED.items() if target.field
 class ResetForm(forms.Form):
     """Only the value of the chosen kind is looked at. `requested()` once it is valid."""
 
-    kind = forms.ChoiceField(
-        choices=[(kind.value, kind.value) for kind in OFFERED],
-        error_messages={"required": _("Choose a target.")},
-    )
     csv_file = forms.FileField(required=False)
     clip = forms.BooleanField(required=False)
     reason = forms.CharField(
         max_length=LONGEST_REASON, error_messages={"required": _("Enter a reason: it is stored with the reset.")}
     )
 
-    def __init__(self, now: datetime, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, now: datetime, *args: Any, targets: Mapping[ResetKind, ResetTarget] = OFFERED, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.now = now
+        self.targets = targets
         self.value: Any = None
-        for target in OFFERED.values():
+        self.fields["kind"] = forms.ChoiceField(
+            choices=[(kind.value, kind.value) for kind in targets],
+            error_messages={"required": _("Choose a target.")},
+        )
+        for target in targets.values():
             if target.field:
                 is_list = target.typed is Typed.LIST
                 self.fields[target.field] = forms.CharField(
@@ -174,7 +175,7 @@ def kind_lines(form: ResetForm) -> list[KindLine]:
 
 def _lines(form: ResetForm) -> Iterable[KindLine]:
     chosen = form["kind"].value()
-    for kind, target in OFFERED.items():
+    for kind, target in form.targets.items():
         field = target.field
         value = form[field].value() if field else ""
         errors = [str(error) for error in form.errors.get(field, [])] if field else []
@@ -243,7 +244,7 @@ def _shown(
         "reason": form["reason"].value() or "",
         "clip": form["clip"].value(),
         "where": where(group, [topic for topic in topics if topic], brokers, queues, frame.now),
-        "problems": _problems(form, refusal),
+        "problems": form_problems(form, refusal),
         "other_groups": others.values_list("name", flat=True)[:GROUPS],
         "against": why_not_planned(group, request.user),
         "tabs": tabs(frame, cluster, group.name),
@@ -253,7 +254,7 @@ def _shown(
     return render(request, "resets/reset_plan.html", context(frame, **shown), status=status)
 
 
-def _problems(form: ResetForm, refusal: str) -> list[tuple[str, str]]:
+def form_problems(form: ResetForm, refusal: str) -> list[tuple[str, str]]:
     """The id of the field and what is wrong with it, for the summary at the top; no id where it is of no one field."""
     found = [("", refusal)] if refusal else []
     for name, errors in form.errors.items():

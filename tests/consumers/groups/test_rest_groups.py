@@ -94,7 +94,7 @@ def test_it_links_its_pages(cluster, api):
         (
             {"stat": "OK"},
             "stat",
-            "Unknown parameter. Allowed: cluster, fields, firing, format, health, kind, online,",
+            "Unknown parameter. Allowed: cluster, fields, firing, format, groups, health, kind, online,",
         ),
     ],
 )
@@ -132,3 +132,21 @@ def test_it_says_every_time_in_utc(cluster, api):
     for name in ("taken_at", "judged_at", "since"):
         assert datetime.fromisoformat(row[name]).tzinfo == UTC
         assert row[name].endswith("Z")
+
+
+def test_exactly_the_named_groups_are_listed_of_whatever_kind(api, cluster):
+    for name in ("billing", "audit", "stock"):
+        a_whole_group(cluster, name)
+    a_group(cluster, "CID_RMQ_SYS_TRANS", kind="system")
+    assert names(api, groups="prod/billing,prod/CID_RMQ_SYS_TRANS,else/audit") == ["CID_RMQ_SYS_TRANS", "billing"]
+
+
+def test_a_name_without_a_cluster_is_refused(api):
+    answer = api.get(URL, {"groups": "billing"})
+    assert (answer.status_code, "write CLUSTER/GROUP" in answer.text) == (400, True)
+
+
+def test_a_topic_filters_groups_by_their_offsets(api, cluster):
+    a_whole_group(cluster, "billing")
+    a_whole_group(cluster, "audit")
+    assert names(api, topic="audit") == ["audit"]

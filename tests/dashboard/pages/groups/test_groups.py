@@ -4,9 +4,20 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from consumers.models import Cluster, ConsumerGroup, GroupState, GroupWindow
+from consumers.models import ClientSubscription, Cluster, ConsumerGroup, GroupState, GroupWindow
 from dashboard.pages.groups import NUMBERS
-from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_total, ago
+from tests.world import (
+    NOW,
+    a_broker,
+    a_cluster,
+    a_dead_broker,
+    a_group,
+    a_judged_group,
+    a_queue,
+    a_snapshot,
+    a_total,
+    ago,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -173,3 +184,31 @@ def test_progress_that_is_kept_elsewhere_is_said_once_in_a_row(admin_client: Cli
 def test_columns_of_numbers_stand_in_the_order_that_their_row_gives_them():
     assert NUMBERS[:4] == ["lag_messages", "time_lag_seconds", "produce_rate", "consume_rate"]
     assert NUMBERS[-1] == "dlq_day_messages"
+
+
+def test_only_the_chosen_columns_are_shown_beside_the_lag(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    page = admin_client.get("/groups/?columns=time_lag_seconds&columns=taken_at").text
+    heads = re.findall(r'id="sort-(\w+)"', page)
+    assert heads == ["health", "state", "group", "lag_messages", "time_lag_seconds", "taken_at"]
+    assert "lag in the range" not in page
+
+
+def test_a_column_that_does_not_exist_is_refused(admin_client: Client, cluster: Cluster) -> None:
+    assert admin_client.get("/groups/?columns=colour").status_code == 400
+
+
+def test_the_sort_links_keep_the_chosen_columns(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    page = admin_client.get("/groups/?columns=time_lag_seconds&columns=taken_at").text
+    assert 'href="?columns=time_lag_seconds&amp;columns=taken_at&amp;ordering=-taken_at"' in page
+
+
+def test_a_topic_lists_its_consumers_and_its_subscribers(admin_client: Client, cluster: Cluster) -> None:
+    a_snapshot(an_ok_group(cluster, "billing"), a_queue(cluster, "Orders"), 5, 5)
+    ClientSubscription.objects.create(
+        group=an_ok_group(cluster, "audit"), client_id="c", topic="Orders", seen_since=ago(60), last_seen=ago(5)
+    )
+    an_ok_group(cluster, "stock")
+    assert sorted(names(admin_client, "topic=Orders")) == ["audit", "billing"]
+    assert names(admin_client, "topic=Stock") == []
