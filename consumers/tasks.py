@@ -19,6 +19,7 @@ from consumers.words.reasons import stored_words
 from .alerts import tasks as alerts
 from .clients import dumps
 from .clock import tasks as clock
+from .clusters import connection
 from .dead_letters import tasks as dead_letters
 from .logs import tasks as logs
 from .messages import tasks as messages
@@ -28,7 +29,7 @@ from .resets import tasks as resets
 # Celery tasks. Celery looks for them here: polls and runs of the pipeline are beside this file, the tasks of a
 # capability in its own folder. What tasks call is tested without Celery.
 
-__all__ = ["alerts", "clock", "dead_letters", "dumps", "logs", "messages", "resets"]
+__all__ = ["alerts", "clock", "connection", "dead_letters", "dumps", "logs", "messages", "resets"]
 
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,8 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
 
 from consumers.models import ApiToken, Cluster, GroupThresholds
@@ -149,6 +150,11 @@ class ClusterAdmin(Audited):
         if not change:
             obj.created_at = timezone.now()
         super().save_model(request, obj, form, change)
+
+    def response_add(self, request: HttpRequest, obj: Cluster, post_url_continue: str | None = None) -> Any:
+        """Leads to the test of its connection."""
+        super().response_add(request, obj, post_url_continue)
+        return HttpResponseRedirect(reverse("connection", args=(obj.name,)))
 
 
 @admin.register(GroupThresholds)

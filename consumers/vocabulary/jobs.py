@@ -8,6 +8,9 @@ class AnswerProblem(StrEnum):
     WORKER_SILENT = "answer_worker_silent"  # n: seconds
     BODIES_NOT_PERMITTED = "bodies_not_permitted"  # permission
     DUMPS_NOT_PERMITTED = "dumps_not_permitted"  # permission
+    CHECKS_NOT_PERMITTED = "checks_not_permitted"  # permission
+    CLUSTER_GONE = "answer_cluster_gone"  # cluster
+    CONNECTION_UNTESTED = "connection_untested"  # error
     GROUP_GONE = "answer_group_gone"  # cluster, group
     NO_BROKER = "answer_no_broker"
     NO_MASTER = "answer_no_master"  # broker
@@ -23,3 +26,16 @@ class AnswerProblem(StrEnum):
     THREADS_UNREAD = "threads_unread"  # error
     NO_THREADS = "no_threads"
     DUMP_RUNNING = "dump_running"
+
+
+class ConnectionCure(StrEnum):
+    """What to check first where a call of a connection test fails."""
+
+    ADDRESS = "check_address"
+    FIREWALL = "check_firewall"
+    TLS = "check_tls"
+    CERTIFICATE = "check_certificate"
+    KEYS = "check_keys"
+    PERMISSION = "check_permission"
+    VERSION = "check_version"
+    NOT_ROCKETMQ = "check_port"

@@ -15,6 +15,7 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -49,6 +50,13 @@ class Selection:
 
     rows: list[GroupRow]
     missing: list[str]
+
+    @property
+    def against(self) -> str:
+        """Why nothing can be done with all of it."""
+        if self.missing:
+            return _("There is no group %(name)s.") % {"name": self.missing[0]}
+        return "" if self.rows else _("No group is selected.")
 
     @property
     def names(self) -> list[str]:
@@ -99,6 +107,8 @@ def selected_silence(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _silence_shown(request, found, SilenceForm(now), {})
     form = SilenceForm(now, request.POST)
+    if found.against:
+        return _silence_shown(request, found, form, {"": found.against}, status=409)
 
     @transaction.atomic
     def keep(fields: Mapping[str, Any]) -> str:
@@ -135,6 +145,8 @@ def selected_plan(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm(MAY_RESET):
         raise PermissionDenied(why_no_role())
     found, form = selection_of(request.POST, now), ResetForm(now, request.POST, targets=TARGETS)
+    if found.against:
+        return _plan_shown(request, found, form, refusal=found.against, status=409)
     if not form.is_valid():
         return _plan_shown(request, found, form, status=400)
     made: list[Reset] = []

@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 from dashboard.pages.site.login import limited
 
 from . import (
+    cluster_connection,
     clusters,
     findings,
     group,
@@ -145,6 +146,9 @@ urlpatterns = [
     path("findings/", findings.findings, name="findings"),
     path("retries/", retries.retries, name="retries"),
     path("clusters/", clusters.clusters, name="clusters"),
+    path("clusters/<str:cluster>/connection/", cluster_connection.connection, name="connection"),
+    path("clusters/<str:cluster>/connection/check/", cluster_connection.connection_check, name="connection_check"),
+    path("parts/clusters/<str:cluster>/connection/", cluster_connection.connection_part, name="connection_part"),
     path("states/", preferences.states, name="states"),
     path("patterns/", patterns.patterns, name="patterns"),
     path("parts/overview/", overview.overview_part, name="overview_part"),

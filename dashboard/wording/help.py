@@ -80,6 +80,8 @@ HELP: dict[str, str | Promise] = {
     "effect": _("Messages skipped or redelivered compared with the last known offset."),
     "enabled": _("Whether the rule is evaluated."),
     "end_silence": _("Ends the silence now."),
+    "peer": _("The name server or broker that was asked."),
+    "asked_call": _("The call of RocketMQ's protocol, as polls make it."),
     "select_groups": _("Tick groups to compare, silence, reset or export them together."),
     "ended_at": _("When it ended."),
     "evaluated_count": _("How many were evaluated in the run."),

@@ -40,6 +40,9 @@ NO_DOCUMENTS = frozenset({"schema", "docs", "api-message-attempts"}) | {
     f"api-{name}-export" for name in ("group-dead-letters", "group-offsets", "reset", "resets")
 }
 
+# Pages of what somebody selected are empty without it.
+SELECTED = frozenset({"selected", "selected_silence", "selected_plan", "selected_figure"})
+
 
 def addresses(
     patterns: list[Any], *, leave_out: frozenset[str] = frozenset(), names: dict[str, str] = PROD_BILLING
@@ -49,7 +52,8 @@ def addresses(
             continue
         wanted = route.pattern.converters
         assert wanted.keys() <= names.keys(), f"the walk does not know what {wanted.keys()} of {route.name} may be"
-        yield reverse(route.name, kwargs={name: names[name] for name in wanted})
+        query = "?group={cluster}/{group}".format(**names) if route.name in SELECTED else ""
+        yield reverse(route.name, kwargs={name: names[name] for name in wanted}) + query
 
 
 def named(patterns: list[Any], names: dict[str, str]) -> list[Any]:

@@ -29,6 +29,7 @@ NO_PAGES = frozenset(
         "resend_start",
         "resend_cancel",
         "thread_dump",
+        "connection_check",
     }
     | {"reset_apply", "reset_resume", "reset_restore", "reset_cancel", "reset_export", "group_offsets_export"}
     | {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}

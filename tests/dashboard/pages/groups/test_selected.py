@@ -112,3 +112,17 @@ def test_who_may_only_look_is_told_the_role_that_may_act(client: Client, name: s
     client.force_login(User.objects.create_user("eve"))
     assert client.post(reverse(name), {"group": "prod/billing", "reason": "x", "kind": "earliest"}).status_code == 403
     assert 'class="plan' not in client.get(reverse(name), {"group": "prod/billing"}).text
+
+
+@pytest.mark.usefixtures("groups")
+@pytest.mark.parametrize("name", ["selected_silence", "selected_plan"])
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [([], "No group is selected."), (["prod/billing", "prod/gone"], "There is no group prod/gone.")],
+)
+def test_nothing_is_done_where_a_group_is_missing(admin_client: Client, name: str, names: list[str], why: str) -> None:
+    said = {"group": names, "length": "1h", "kind": "earliest", "reason": "deploy"}
+    answer = admin_client.post(reverse(name), said)
+    assert (answer.status_code, why in answer.text) == (409, True)
+    assert not Silence.objects.exists()
+    assert not Reset.objects.exists()
