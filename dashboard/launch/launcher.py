@@ -85,18 +85,20 @@ def user_has_clusters() -> bool:
     return Cluster.objects.exclude(name=DEMO).exists()
 
 
-def watch(name: str, namesrv: str, offset_files: str | None = None) -> None:
+def watch(name: str, namesrv: str, **files: str) -> None:
     """Registers the cluster, or changes what is named of it. Raises CommandError where that makes no sense."""
-    call_command("cluster", "add", name, namesrv=namesrv, offset_files=offset_files, stdout=io.StringIO())
+    call_command("cluster", "add", name, namesrv=namesrv, **files, stdout=io.StringIO())
 
 
-def demo_offset_files(home: Path) -> str | None:
-    """Globs of the files that the demo's broker and its broadcasting members write; None where none can say it."""
+def demo_files(home: Path) -> dict[str, str]:
+    """Globs of the files that the demo's broker and its members write; empty where none can say it."""
     folder = str(home / "demo")
     if ";" in folder:
-        return None
+        return {}
     place = escape(folder)
-    return f"broker-a={place}/broker-a/store/config/*Offset.json;{place}/rocketmq_offsets/*/*/offsets.json"
+    offsets = f"broker-a={place}/broker-a/store/config/*Offset.json;{place}/rocketmq_offsets/*/*/offsets.json"
+    # What stands before a '=' is a time zone.
+    return {"offset_files": offsets} | ({} if "=" in folder else {"client_logs": f"{place}/*/client.log"})
 
 
 def forget_demo() -> bool:
@@ -368,7 +370,7 @@ class Launch:
         return watch
 
     def _watch_demo(self, namesrv: str) -> None:
-        watch(DEMO, namesrv, demo_offset_files(self.home))
+        watch(DEMO, namesrv, **demo_files(self.home))
         connections.close_all()
         self.say(f"The demo cluster serves (name server {namesrv}); its story shows within five minutes")
 

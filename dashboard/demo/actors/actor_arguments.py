@@ -35,7 +35,7 @@ def start_jvm(
     }
     flags = [f"-Xmx{heap_megabytes}m", "-Xms16m", "-XX:MaxDirectMemorySize=64m", *SMALL_JVM]
     # -Xrs: signals belong to Python, which ends the consumers in order.
-    flags += ["-Xrs", *log_flags(folder, "client", level="warn")]
+    flags += ["-Xrs", *log_flags(folder, "client")]
     flags += [f"-D{name}={value}" for name, value in settings.items()]
     jpype.startJVM(str(_libjvm(java)), *flags, classpath=[f"{jars}/*"], convertStrings=True)
 
