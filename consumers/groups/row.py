@@ -185,7 +185,7 @@ def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
     consumed, produced = fields["consume_rate"], fields["produce_rate"]
     is_slower = None not in (consumed, produced) and consumed < ABOUT_AS_FAST * produced
     if _keeps_up(shown) and not is_slower:
-        return gettext("the group keeps up")
+        return gettext("keeps up")
     if consumed is None or produced is None:
         return gettext("the rates are unknown")
     if consumed > produced:

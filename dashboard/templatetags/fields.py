@@ -139,7 +139,10 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
 
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:
     """`≥ 44 · since 13:39:20`: what is known of a number; why it is not the whole on hover and for a screen reader."""
-    begun = format_html(" · {} {}", _("since"), moment(since, context["now"])) if since else ""
+    begun = ""
+    if since:
+        text_of = '<span class="dot"> · </span><span class="since">{} {}</span>'
+        begun = format_html(text_of, _("since"), moment(since, context["now"]))
     why = reason or _("no reason recorded")
     said = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'
     return format_html(said, text, why, begun)

@@ -16,9 +16,9 @@ from consumers.topics.rows import QueueAccess, TopicBroker, TopicDetail
 from dashboard.figures.layout import Figure, Line, beginning
 from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.common.figures import (
-    PRODUCED,
     RATE,
     TIME,
+    TIME_LAG as TOTAL,
     closed_windows,
     cut,
     field_line,
@@ -109,7 +109,8 @@ def topic_rates(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     if produced is not None:
         points = produced_rates(produced, list(found.queues.all()))
         line = Line(_("produced"), [point.rate for point in points], [point.why or None for point in points])
-        lines.insert(0, (line, PRODUCED))
+        # Groups have the colours of series.
+        lines.insert(0, (line, TOTAL))
     return JsonResponse(_drawn([*(history for _name, history in histories), produced], lines, RATE, shown, now))
 
 

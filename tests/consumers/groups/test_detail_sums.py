@@ -103,7 +103,7 @@ def test_a_group_that_keeps_up_has_nothing_to_drain(group: ConsumerGroup, rule: 
     group.judged.rule = rule
     group.judged.save()
     found = detail()
-    assert (found.drain_seconds, found.unknown["drain_seconds"]) == (None, "the group keeps up")
+    assert (found.drain_seconds, found.unknown["drain_seconds"]) == (None, "keeps up")
 
 
 @pytest.mark.parametrize(

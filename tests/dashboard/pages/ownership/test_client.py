@@ -1,5 +1,6 @@
 """The page of a client, and its thread dumps."""
 
+import re
 from dataclasses import asdict
 from datetime import timedelta
 
@@ -9,7 +10,7 @@ from django.test import Client
 
 from consumers.clients.dumps import DumpedClient, ThreadDump, dump_key
 from consumers.jobs import asking
-from consumers.models import Assignment
+from consumers.models import Assignment, Client as Member
 from tests.consumers.clients.test_stacks import IDLE, LISTENER, a_thread
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
@@ -44,6 +45,13 @@ def test_it_shows_groups_queues_and_settings_that_are_no_default(viewer: Client)
     assert '<a href="/groups/prod/billing/?range=6h">billing</a>' in page
     assert '<a href="/topics/prod/Orders/?range=6h">Orders</a> / broker-a / 0' in page
     assert '<code>consumeThreadMax</code> <b class="difference">64</b>' in page
+
+
+def test_response_times_are_milliseconds_and_rates_are_messages_a_second(viewer: Client) -> None:
+    status = {"consume_rt": 12.5, "consume_ok_tps": 3.0, "consume_failed_tps": None, "consume_failed_messages": 0}
+    Member.objects.update(consume_status={"Orders": status})
+    cells = re.findall(r'<td class="num">(?:<span>)?([^<]*)', viewer.get(PAGE).text)
+    assert cells[:2] == ["12.50", "3/s"]
 
 
 def test_whoever_may_not_dump_sees_why(viewer: Client) -> None:
