@@ -121,5 +121,5 @@ def test_a_measure_that_there_is_not_is_refused(admin_client: Client, group: Con
 def test_the_tab_leads_to_the_chart_of_each_measure(admin_client: Client, group: ConsumerGroup) -> None:
     text = admin_client.get("/groups/prod/billing/ownership/?measure=consume_rt_ms").text
     assert 'data-figure="/figures/prod/billing/member-rates/?measure=consume_rt_ms&amp;range=1h"' in text
-    assert '<a href="?measure=pull_tps">Pull TPS</a>' in text
+    assert '<a href="?measure=pull_tps#member-rates">Pull TPS</a>' in text
     assert "Consume RT of members in the last 1 h" in text
