@@ -112,11 +112,11 @@ def _shared_id(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
 def _two_owners(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
     if not moved.doubly_owned_seconds_high:
         return None
-    # Members are asked one after the other: one reading alone may show a queue twice that went from one to the other.
+    # Members are asked one after the other: a single reading may show a queue twice that went from one to the other.
     is_sure = moved.doubly_owned_seconds_low > 0
     bounds = {"seconds_low": moved.doubly_owned_seconds_low, "seconds_high": moved.doubly_owned_seconds_high}
     seen = evidence(RepeatEvidence.TWO_OWNERS_SEEN, **bounds)
-    return MoveVerdict(RepeatCause.TWO_OWNERS, Confidence.PROVEN if is_sure else Confidence.LIKELY, [seen])
+    return MoveVerdict(RepeatCause.TWO_OWNERS, Confidence.PROVEN if is_sure else Confidence.POSSIBLE, [seen])
 
 
 def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:

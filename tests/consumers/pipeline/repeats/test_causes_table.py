@@ -68,7 +68,7 @@ MOVED = [
     ("reconnected", moved(owner=owner(OwnerFate.RECONNECTED)), "stale_offset", "likely", 40, 120),
     ("nobody knows who held it", moved(owner=None), "stale_offset", "possible", 40, 120),
     ("two at once, for long", moved(**BOTH | {"doubly_owned_seconds_low": 15.0}), "two_owners", "proven", 40, None),
-    ("two at once, in one poll", moved(**BOTH), "two_owners", "likely", 40, None),
+    ("two at once, in one poll", moved(**BOTH), "two_owners", "possible", 40, None),
     ("one id, two processes", moved(shared_id="a", **BOTH), "duplicate_client_id", "proven", 40, None),
     ("bounds unknown", moved(low=None, high=None), "consumer_crash", "possible", None, None),
 ]
