@@ -83,7 +83,8 @@ REQUIRED = _Required()
 class EntryField:
     """`default`: the value where none is entered. `label` and `hint` are for the form, `help_text` for REST.
 
-    `is_secret`: sealed, never shown again. `is_sent_along`: sent to the host that the address of a channel names.
+    `is_secret`: sealed, never shown again. `made`: a value that the form of a new channel suggests.
+    `is_sent_along`: sent to the host that the address of a channel names.
     """
 
     name: str
@@ -96,6 +97,7 @@ class EntryField:
     longest: int | None = None
     choices: Any = None
     is_secret: bool = False
+    made: Callable[[], str] | None = None
     is_sent_along: bool = False
 
     @property

@@ -260,7 +260,7 @@ SWITCHES = {"on": True, "off": False}
 @form_page
 def alert_rule_add(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return form_shown(request, None, _prefilled(request, empty()), {})
+        return form_shown(request, None, _prefilled(request, _copied(request) or empty()), {})
     return _sent(request, None)
 
 
@@ -287,6 +287,16 @@ def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
         return reverse("alert_rules")
 
     return done(remove, partial(form_shown, request, row, RuleForm(None, stored(row))))
+
+
+def _copied(request: HttpRequest) -> dict[str, Any] | None:
+    """The rule that `copy` names, under another name."""
+    number = request.GET.get("copy", "")
+    if not number:
+        return None
+    is_number = number.isascii() and number.isdecimal() and len(number) < 19
+    shown = stored(rule_or_404(int(number) if is_number else 0))
+    return shown | {"name": _("Copy of %(name)s") % {"name": shown["name"]}}
 
 
 def rule_or_404(rule_id: int) -> AlertRule:
@@ -316,7 +326,7 @@ def form_shown(
 def _prefilled(request: HttpRequest, shown: dict[str, Any]) -> RuleForm:
     """What a link says in the place of what is there; `cluster` is the page's own."""
     for name, values in request.GET.lists():
-        if name not in ("cluster", "range"):
+        if name not in ("cluster", "range", "copy"):
             shown[name] = values if name == "states" else values[-1]
     if "of_cluster" in request.GET:
         shown["cluster"] = request.GET["of_cluster"]

@@ -73,6 +73,9 @@ class ChannelForm(AlertForm):
                 _("hidden if set; leave empty to keep the value"),
             )
             line["hint"] = f"{line['hint']} · {kept if entry.is_required else perhaps}"
+        if entry.made is not None and self.row is None and not self.is_bound:
+            hint = _("made for you: copy it to the receiver now, it is not shown again")
+            line |= {"value": entry.made(), "type": "text", "hint": f"{line['hint']} · {hint}"}
         if entry.is_secret and self.data.get(entry.name) and not error:
             line["error"] = _("Enter the value again: the previous input is not shown.")
         return line | {"can_forget": self.row is not None and not entry.is_required}

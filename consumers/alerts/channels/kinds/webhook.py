@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import re
+import secrets
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -91,7 +92,8 @@ KIND = ChannelKindSpec(
             check=signing_secret,
             is_secret=True,
             label=_("Signing secret"),
-            hint=_("at least 16 characters, for example from: openssl rand -hex 32"),
+            hint=_("at least 16 characters; the receiver checks signatures with it"),
+            made=lambda: secrets.token_hex(32),
             help_text="it signs",
         ),
         EntryField(

@@ -200,3 +200,17 @@ def test_a_measure_without_a_past_offers_no_preview(operator):
     said = text(operator, f"/alerts/rules/{rule.pk}/")
     assert "No preview:" in said
     assert 'formaction="/alerts/previews/"' not in said
+
+
+def test_a_copy_begins_with_all_that_its_rule_has(operator: Client) -> None:
+    rule = a_rule("Far behind", threshold=420, severity="critical", group_pattern="bill*")
+    page = operator.get(f"/alerts/rules/add/?copy={rule.pk}").text
+    assert 'name="name" value="Copy of Far behind"' in page
+    assert 'name="threshold" value="7 min"' in page
+    assert 'name="group_pattern" value="bill*"' in page
+    assert f'href="/alerts/rules/add/?copy={rule.pk}"' in operator.get(f"/alerts/rules/{rule.pk}/").text
+
+
+@pytest.mark.parametrize("number", ["9", "x", "1" * 30])
+def test_there_is_no_copy_of_a_rule_that_is_not_there(operator: Client, number: str) -> None:
+    assert operator.get(f"/alerts/rules/add/?copy={number}").status_code == 404

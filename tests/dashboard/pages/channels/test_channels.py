@@ -1,5 +1,6 @@
 """Channels: listed with how each does, entered by kind, tested, removed; no secret is ever shown again."""
 
+import re
 from typing import Any
 
 import pytest
@@ -209,3 +210,19 @@ def test_a_channel_that_does_not_deliver_is_told_on_every_page_and_named_where_p
 def test_channels_that_deliver_are_no_news(viewer: Client) -> None:
     a_delivery(a_channel(), status="sent")
     assert "deliver" not in shown(viewer.get("/groups/")).replace("deliveries", "")
+
+
+def test_a_new_webhook_has_a_secret_that_was_made_for_it(operator: Client) -> None:
+    pages = [operator.get("/alerts/channels/add/?kind=webhook").text for _ in range(2)]
+    made = [
+        re.findall(r'<input type="text" id="field-secret" name="secret" value="([0-9a-f]{64})"', page) for page in pages
+    ]
+    assert [len(one) for one in made] == [1, 1]
+    assert made[0] != made[1]
+
+
+def test_a_secret_that_was_sent_is_not_made_anew_where_another_field_is_wrong(operator: Client) -> None:
+    said = {"kind": "webhook", "name": "", "url": "https://hooks.example.org/", "secret": "s" * 40}
+    page = operator.post("/alerts/channels/add/?kind=webhook", said).text
+    assert '<input type="password" id="field-secret" name="secret" value=""' in page
+    assert "Enter the value again" in page
