@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from consumers.models import GroupTotal
 from tests.browser.conftest import Site
@@ -117,3 +117,14 @@ def test_a_session_that_is_over_leads_to_the_login_page(site: Site) -> None:
     site.context.clear_cookies()
     page.evaluate("htmx.trigger('#live', 'refresh')")
     page.wait_for_url("**/login/?next=/groups/%3Fstate%3DWARN")
+
+
+def test_ticked_groups_stay_ticked_and_open_together(site: Site) -> None:
+    page = site.open("/groups/")
+    for name in ("billing", "audit"):
+        page.get_by_label(f"Select {name}").check()
+    refresh(page)
+    assert page.get_by_label("Select billing").is_checked()
+    page.get_by_role("button", name="Open selected").click()
+    expect(page.locator("h1")).to_have_text("Selected groups")
+    assert sorted(page.locator("th.name a").all_inner_texts()) == ["audit", "billing"]
