@@ -28,8 +28,8 @@ class Cadence:
 
 # When a broker is not asked: while it reports that it is busy, and after failures in a row.
 #
-# A broker that returned is read again at most `open_seconds` and one poll later; a busy one, at most
-# `busy_limit_seconds` later.
+# A broker that returned is read again by the next poll once name servers list it again, else at most `open_seconds` and
+# one poll later; a busy one, at most `busy_limit_seconds` later.
 @dataclass(frozen=True)
 class Patience:
     """`failures` in a row open a circuit; `busy_seconds` is the first pause for a busy broker, doubled each time."""
@@ -78,6 +78,10 @@ class Circuit:
             self.reason = str(outcome) if self.asked_from is None else self._paused(outcome)
         return self.reason
 
+    def ask_at_once(self) -> None:
+        """Ends the pause. After failures one small call still comes first."""
+        self.asked_from = self.reason = None
+
     def _busy_pause(self, chance: float) -> float:
         # Randomness keeps the clusters of one busy machine from returning all at once.
         longest = self.patience.busy_seconds * 2 ** min(self.refusals, 16)
@@ -123,8 +127,8 @@ class ClusterMemory:
     """One per cluster and process. `subscribed`: the topics of each clustering group, by its last membership answer.
 
     `brokers` and `clusters` (RocketMQ's own) are by broker name, `slaves` and `circuits` by address. `name_server` is
-    the name server that answered last. `committed`, by broker name: groups and topics that had an offset at any
-    reading, until the broker no longer lists the group or the topic.
+    the name server that answered last, `listed` the addresses of brokers in its answer. `committed`, by broker name:
+    groups and topics that had an offset at any reading, until the broker no longer lists the group or the topic.
     """
 
     brokers: dict[str, BrokerMemory] = field(default_factory=dict)
@@ -134,6 +138,7 @@ class ClusterMemory:
     circuits: dict[str, Circuit] = field(default_factory=dict)
     patience: Patience = field(default_factory=Patience)
     name_server: str | None = None
+    listed: frozenset[str] = frozenset()
     committed: dict[str, frozenset[Pair]] = field(default_factory=dict)
 
     @property
@@ -144,6 +149,14 @@ class ClusterMemory:
 
     def circuit(self, address: str) -> Circuit:
         return self.circuits.setdefault(address, Circuit(self.patience))
+
+    def note_listed(self, addresses: Iterable[str]) -> None:
+        """A broker registers with name servers as soon as it serves (RocketMQ 5.4.0, BrokerController.start), and they
+        remove it when its connection ends: one that is listed anew has returned, and its pause is over."""
+        listed = frozenset(addresses)
+        for address in listed - self.listed:
+            self.circuit(address).ask_at_once()
+        self.listed = listed
 
     def broker(self, name: str, address: str) -> BrokerMemory:
         known = self.brokers.get(name)

@@ -337,6 +337,7 @@ async def _list_brokers(
     info = await name_server.cluster(deadline_seconds=deadline_seconds)
     memory.name_server = name_server.answered_by
     memory.clusters |= {broker.name: broker.cluster for broker in info.brokers if broker.cluster}
+    memory.note_listed(address for broker in info.brokers for address in broker.addresses.values())
     return tuple(
         BrokerListing(broker.name, broker_id, address, broker.cluster)
         for broker in info.brokers

@@ -101,6 +101,29 @@ def test_a_probe_that_is_answered_is_followed_by_the_whole_reading_at_once():
     assert master.asked[RequestCode.GET_ALL_DELAY_OFFSET] == 1 + 1
 
 
+@pytest.mark.parametrize(
+    ("unlisted", "read_at_last"), [(range(1, 3), True), (range(0), False)], ids=["listed anew", "listed all the time"]
+)
+def test_a_broker_that_name_servers_list_anew_is_asked_before_its_pause_is_over(unlisted, read_at_last):
+    master = FakeBroker()
+
+    async def main():
+        memory = ClusterMemory(patience=Patience(failures=2, open_seconds=30))
+        async with served(master) as address, ConnectionPool() as pool:
+            lists = FakeBroker(lists={0: address})
+            async with served(lists) as name_server:
+                found = []
+                for number, second in enumerate((0, 15, 30, 35)):
+                    master.silent = 0 < number < 3
+                    lists.lists = {} if number in unlisted else {0: address}
+                    reading = collect_offsets(pool, "prod", [name_server], memory, Cadence(0, 0), at(second), 0.2)
+                    found.append(await reading)
+                return found
+
+    parts = [part_of(reading) for reading in asyncio.run(main())]
+    assert [part.read for part in parts] == [True, False, False, read_at_last]
+
+
 def test_a_busy_broker_is_unknown_with_that_reason_and_left_alone():
     master = FakeBroker(refuses=dict(BUSY))
     parts = [part_of(reading) for reading in read(0, 9, 21, master=master)]
