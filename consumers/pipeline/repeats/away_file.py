@@ -42,18 +42,26 @@ def away_file(
     from_offset: int,
     unread: Sequence[datetime],
     until: datetime,
+    shown: int,
+    *,
+    is_reported: bool = False,
 ) -> AwayFile | None:
     """`readings`: oldest first. `missing`: when other files were read, and not this one. `unread`: when the broker was
-    asked in vain. None: the file was not read then.
+    asked in vain. `shown`: the lowest offset that was seen afterwards. `is_reported`: by a member that began there: a
+    file that held more was written later. None: nothing is known of the file then.
 
     A broker that has begun again writes its file 10 s later, and may be read later still: what was written meanwhile
     is no less than what it began with, unless the file was replaced or lost.
     """
     found = [one for one in readings if unread[0] <= one.taken_at <= unread[-1]]
     if not found:
-        return None
+        # A file that could not be read may be there all the same: then it holds no less than before.
+        was_there = bool(readings) and shown >= readings[-1].offset
+        if not readings or was_there or not any(unread[0] <= at <= unread[-1] for at in missing):
+            return None
+        return AwayFile(None, _iso(readings[-1].modified_at), was_gone=True, is_final=False)
     last = found[-1]
-    if last.offset >= from_offset:
+    if last.offset >= from_offset and not is_reported:
         return AwayFile(None, _iso(last.modified_at))
     left = next((one for one in reversed(found) if not unread[0] < one.modified_at < until), None)
     if left is not None and left.offset < from_offset:

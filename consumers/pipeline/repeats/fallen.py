@@ -33,11 +33,11 @@ class FallenQueue:
     `shown_us`: when the lower offset was seen; null: at its end. `held_until`: the end of what its owner last reported
     to hold. `is_kept`: a member that held the queue before and after reported to be past the old offset all the same.
     `is_resumed`: nobody kept it, and a member took it from the broker afterwards. `resumed_by`: a member that reported
-    to be at the lower offset. `away_us` and `back_us`: the first and the last reading of its broker in between that
-    failed; null: none did. `file`: the broker's offset file, as it was read then. `slave`: who answered in its
-    master's place. `is_move`: a rebalance explains it. `is_shared`: two processes with one client id held it.
-    `members`: how many the group had; null: not known. `fell_together`: queues of the group that fell in the same
-    reading.
+    to be at the lower offset. `away_us`: the first reading of its broker in between that failed; null: none did.
+    `back_us`: until when nobody can have gone on from the lower offset; null: from the reading before on. `file`: the
+    broker's offset file, as it was read then. `slave`: who answered in its master's place. `is_move`: a rebalance
+    explains it. `is_shared`: two processes with one client id held it. `members`: how many the group had; null: not
+    known. `fell_together`: queues of the group that fell in the same reading.
     """
 
     before_us: int
@@ -164,20 +164,21 @@ def _slave(fallen: FallenQueue) -> FallVerdict | None:
     """A member that reports an offset below the master's can have it from the slave alone."""
     if fallen.slave is None:
         return None
-    found = [evidence(RepeatEvidence.READ_FROM_SLAVE, broker=fallen.broker, slave=fallen.slave)]
+    read = evidence(RepeatEvidence.READ_FROM_SLAVE, broker=fallen.broker, slave=fallen.slave)
+    found = [read, *_resumed(fallen)]
     if fallen.resumed_by is None:
         return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
-    found.append(evidence(RepeatEvidence.RESUMED_BEHIND, client_id=fallen.resumed_by, offset=fallen.to_offset))
     return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.PROVEN, found)
 
 
 def _file_lost(fallen: FallenQueue) -> FallVerdict | None:
     if fallen.was_lost:
         lost = evidence(RepeatEvidence.OFFSET_WAS_LOST, broker=fallen.broker)
-        return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost])
+        return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost, *_resumed(fallen)])
     if not fallen.gap or fallen.file is None or not fallen.file.was_gone:
         return None
-    found = [evidence(code, broker=fallen.broker) for code in (RepeatEvidence.FILE_GONE, RepeatEvidence.BROKER_UNREAD)]
+    codes = (RepeatEvidence.FILE_GONE, RepeatEvidence.BROKER_UNREAD)
+    found = [*(evidence(code, broker=fallen.broker) for code in codes), *_resumed(fallen)]
     return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
 
 
@@ -187,7 +188,7 @@ def _file_changed(fallen: FallenQueue) -> FallVerdict | None:
     unread = evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker)
     code = RepeatEvidence.FILE_MODIFIED if fallen.file.is_written else RepeatEvidence.FILE_OLDER
     modified = evidence(code, at=fallen.file.modified_at)
-    found = [modified, unread, *_held(fallen)]
+    found = [modified, unread, *_held(fallen), *_resumed(fallen)]
     is_begun_with = fallen.held_offset is not None or fallen.file.is_written
     confidence = fallen.file.changed if is_begun_with else Confidence.LIKELY
     return FallVerdict(RepeatCause.OFFSET_FILE_CHANGED, confidence, found, is_certain=fallen.is_resumed)
@@ -198,7 +199,8 @@ def _broker_crash(fallen: FallenQueue) -> FallVerdict | None:
     with that file again."""
     if not fallen.gap:
         return None
-    found = [evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker), *_held(fallen)]
+    unread = evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker)
+    found = [unread, *_held(fallen), *_resumed(fallen)]
     # One that was consumed on since it began may have begun elsewhere.
     is_sure = fallen.held_offset == fallen.to_offset and fallen.file is not None and fallen.file.is_final
     confidence = Confidence.PROVEN if is_sure else Confidence.LIKELY
@@ -209,6 +211,12 @@ def _held(fallen: FallenQueue) -> list[Entry]:
     if fallen.held_offset is None:
         return []
     return [evidence(RepeatEvidence.FILE_HELD, broker=fallen.broker, offset=fallen.held_offset)]
+
+
+def _resumed(fallen: FallenQueue) -> list[Entry]:
+    if fallen.resumed_by is None:
+        return []
+    return [evidence(RepeatEvidence.RESUMED_BEHIND, client_id=fallen.resumed_by, offset=fallen.to_offset)]
 
 
 def _reset_elsewhere(fallen: FallenQueue) -> FallVerdict | None:

@@ -65,3 +65,8 @@ def is_of_holder(row: Assignment, report: HeldReport, since: datetime) -> bool:
         and row.seen_since <= since
         and (row.gone_by is None or row.gone_by > report.at)
     )
+
+
+def begins_again(report: HeldReport, told: Sequence[HeldReport]) -> bool:
+    """Its member had been further before: what a member has in memory never goes back while it keeps a queue."""
+    return any(one.client_id == report.client_id and one.at < report.at and one.offset > report.offset for one in told)

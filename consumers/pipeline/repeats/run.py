@@ -4,11 +4,12 @@ Offsets first: whether a rebalance explains a repeat depends on whether its offs
 where nothing came again, five queries find that out.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
+from django.db.models import Q
 
 from consumers.lake.store import Lake
 from consumers.models import Client, ConsumerGroup, GroupWindow, LogEvent, Rebalance, RepeatEvent
@@ -24,6 +25,7 @@ from .broadcast import broadcast_parts
 from .fallen import ListenerReport, RetryMinute, sent_back_part
 from .logged import CLOCKS_DIFFER_US, CODES, RETRY_DELAY_US, LoggedLine, with_lines
 from .moved_queues import moved_parts
+from .returned import absences
 from .set_back import fallen_parts, reset_parts
 
 INSTANT = timedelta(microseconds=1)
@@ -44,12 +46,16 @@ def find_repeats(
     """How many events the range has. `falls`: of kernel/falls.py; `rebalanced`: spans of groups whose rebalances were
     found, of rebalances/tables.py, written before."""
     merge, longest = durations.repeat_merge_seconds, durations.repeat_longest_seconds
-    offsets = _offset_spans(lake, clusters, since, until, falls, durations)
+    after, minutes = _again_after(since, durations), _minutes(since, until)
+    lately = minutes[0] - timedelta(seconds=durations.repeat_retry_merge_seconds)
+    spans = {RepeatSource.OFFSETS: (after, until), RepeatSource.RETRIES: (lately, minutes[1])}
+    stored = _with_events(clusters, spans)
+    offsets = _offset_spans(lake, clusters, after, until, falls, durations, stored[RepeatSource.OFFSETS])
     count = write_repeats(RepeatSource.OFFSETS, _with_logs(offsets), merge, longest, until)
     if rebalanced is not None:
         moved = _rebalance_spans(rebalanced, until, durations)
         count += write_repeats(RepeatSource.REBALANCES, _with_logs(moved), merge, longest, until)
-    retried = _retry_spans(clusters, since, until, durations)
+    retried = _retry_spans(clusters, *minutes, until, stored[RepeatSource.RETRIES])
     merge = durations.repeat_retry_merge_seconds
     return count + write_repeats(RepeatSource.RETRIES, _with_logs(retried), merge, longest, until)
 
@@ -86,14 +92,29 @@ def _line(row: LogEvent) -> LoggedLine:
     )
 
 
+def _again_after(since: datetime, durations: Durations) -> datetime:
+    return since - timedelta(seconds=durations.repeat_again_seconds) - INSTANT
+
+
+def _minutes(since: datetime, until: datetime) -> tuple[datetime, datetime]:
+    """A part of a minute is dated at the minute's end, which may be later than that of the run."""
+    return floor(since, MINUTE), floor(until - INSTANT, MINUTE) + MINUTE + INSTANT
+
+
 def _offset_spans(
-    lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, falls: pa.Table | None, durations: Durations
+    lake: Lake,
+    clusters: Sequence[str],
+    after: datetime,
+    until: datetime,
+    falls: pa.Table | None,
+    durations: Durations,
+    stored: Collection[int],
 ) -> Iterator[FoundSpan]:
-    after = since - timedelta(seconds=durations.repeat_again_seconds) - INSTANT
-    fell = fallen_parts(falls, lake, until, durations) if falls is not None and falls.num_rows else {}
+    gone = absences(clusters, after, until, timedelta(seconds=durations.reach_seconds))
+    fell = fallen_parts(falls, gone, lake, until, durations) if gone or (falls is not None and falls.num_rows) else {}
     resets = reset_parts(clusters, after, until)
     restarts = broadcast_parts(clusters, lake, after, until)
-    for group in {*fell, *resets, *restarts, *_with_events(RepeatSource.OFFSETS, clusters, after, until)}:
+    for group in {*fell, *resets, *restarts, *stored}:
         yield FoundSpan(group, after, until, [*fell.get(group, ()), *resets.get(group, ()), *restarts.get(group, ())])
 
 
@@ -114,19 +135,16 @@ def _rebalance_spans(rebalanced: pa.Table, until: datetime, durations: Durations
     rebalances = rebalances.exclude(group__message_model=BROADCASTING)
     mine = [row for row in rebalances if row.started_before > anchors[row.group_id]]
     found = moved_parts(mine, until, durations)
-    stored = _with_events(RepeatSource.REBALANCES, clusters, min(anchors.values()), until)
+    source = RepeatSource.REBALANCES
+    stored = _with_events(clusters, {source: (min(anchors.values()), until)})[source]
     for group in {*found, *(pk for pk in stored if pk in anchors)}:
         yield FoundSpan(group, anchors[group], until, found.get(group, []))
 
 
 def _retry_spans(
-    clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
+    clusters: Sequence[str], start: datetime, end: datetime, until: datetime, going_on: Collection[int]
 ) -> Iterator[FoundSpan]:
-    """A part of a minute is dated at the minute's end, which may be later than that of the run."""
-    start = floor(since, MINUTE)
-    end = floor(until - INSTANT, MINUTE) + MINUTE + INSTANT
-    lately = start - timedelta(seconds=durations.repeat_retry_merge_seconds)
-    going_on = _with_events(RepeatSource.RETRIES, clusters, lately, end)
+    """`going_on`: groups that have events already."""
     windows = GroupWindow.objects.filter(step_seconds=60, start__gte=start, start__lt=until)
     windows = windows.filter(group__cluster__name__in=clusters)
     came = windows.filter(into_retry__gt=0)
@@ -144,9 +162,18 @@ def _retry_spans(
         yield FoundSpan(group, start, end, [part for part in parts if part is not None])
 
 
-def _with_events(source: RepeatSource, clusters: Collection[str], after: datetime, until: datetime) -> set[int]:
-    rows = RepeatEvent.objects.filter(source=source, last_at__gt=after, started_at__lt=until)
-    return set(rows.filter(group__cluster__name__in=clusters).values_list("group_id", flat=True))
+def _with_events(
+    clusters: Collection[str], spans: Mapping[RepeatSource, tuple[datetime, datetime]]
+) -> Mapping[RepeatSource, set[int]]:
+    """The groups that have events of each source in its span."""
+    wanted = Q()
+    for source, (after, until) in spans.items():
+        wanted |= Q(source=source, last_at__gt=after, started_at__lt=until)
+    found: dict[RepeatSource, set[int]] = {source: set() for source in spans}
+    rows = RepeatEvent.objects.filter(wanted, group__cluster__name__in=clusters)
+    for source, group in rows.values_list("source", "group_id"):
+        found[RepeatSource(source)].add(group)
+    return found
 
 
 def _listener_reports(groups: Collection[int]) -> dict[int, ListenerReport]:

@@ -5,7 +5,7 @@ five queries where an offset went back, one otherwise.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -25,18 +25,24 @@ from consumers.models import (
     ResetQueue,
 )
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.columns import QUEUE
+from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.known import MOVED_WITHIN
 from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.totals import TOLD
+from consumers.vocabulary.reasons import PollProblem, reasons_in
 from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import AwayFile, away_file
 from .fallen import FallenQueue, ResetWrite, fallen_part
-from .holders import NO_REPORT_OLDER, held_until, is_kept, is_of_holder, is_resumed
+from .holders import NO_REPORT_OLDER, begins_again, held_until, is_kept, is_of_holder, is_resumed
 from .parts import RepeatPart
+from .returned import Absence, returned_rows
 from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
 
 NUMBERS = ("from_offset", "broker_offset", "min_offset", "fastest", "was_lost", "before_us", "at_us")
+# Why a broker was not asked.
+PAUSES = (PollProblem.NOT_ASKED_UNTIL, PollProblem.NOT_ASKED_AFTER_FAILURES)
 # Members commit at least so often, unless somebody set them to.
 COMMITTED_WITHIN = timedelta(seconds=5)
 
@@ -60,14 +66,17 @@ class WrittenReset:
     write: ResetWrite
 
 
-def fallen_parts(falls: pa.Table, lake: Lake, until: datetime, durations: Durations) -> dict[int, list[RepeatPart]]:
-    """By group id; `falls`: a table of kernel/falls.py."""
-    rows = _distinct(falls)
+def fallen_parts(
+    falls: pa.Table | None, gone: Sequence[Absence], lake: Lake, until: datetime, durations: Durations
+) -> dict[int, list[RepeatPart]]:
+    """By group id; `falls`: a table of kernel/falls.py. `gone`: absences of brokers that ended in the range."""
+    stored = StoredHistory(lake)
+    rows = _distinct([*(row for one in gone for row in returned_rows(one, stored, until)), *_listed(falls)])
     groups = _groups(rows)
     mine = [(groups[one["cluster"], one["group"]], one) for one in rows if (one["cluster"], one["group"]) in groups]
     if not mine:
         return {}
-    around = Around.of([group for group, _ in mine], [one for _, one in mine], lake, until, durations)
+    around = Around.of([group for group, _ in mine], [one for _, one in mine], stored, until, durations)
     together = Counter((group.pk, one["at_us"]) for group, one in mine)
     found: dict[int, list[RepeatPart]] = defaultdict(list)
     for group, one in mine:
@@ -130,10 +139,13 @@ def _of_reset(
     )
 
 
-def _distinct(falls: pa.Table) -> list[dict[str, Any]]:
-    """Slices of a run overlap."""
-    rows = {(*(one[name] for name in falls.column_names[:5]), one["at_us"]): one for one in falls.to_pylist()}
-    return list(rows.values())
+def _listed(falls: pa.Table | None) -> list[dict[str, Any]]:
+    return [] if falls is None else falls.to_pylist()
+
+
+def _distinct(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Slices of a run overlap, and a step across an absence may be seen to fall."""
+    return list({(*(one[name] for name in QUEUE), one["at_us"]): one for one in rows}.values())
 
 
 def _groups(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], ConsumerGroup]:
@@ -163,7 +175,7 @@ class Around:
         cls,
         groups: Sequence[ConsumerGroup],
         rows: Sequence[dict[str, Any]],
-        lake: Lake,
+        stored: StoredHistory,
         until: datetime,
         durations: Durations,
     ) -> "Around":
@@ -175,7 +187,7 @@ class Around:
             moves=_moves(ids, since, last, timedelta(seconds=durations.replay_after_move_seconds)),
             clients=_clients(ids, since, last),
             reports=_reports(ids, since, until),
-            stored=StoredHistory(lake),
+            stored=stored,
             until=until,
         )
 
@@ -185,46 +197,67 @@ class Around:
         return any(since < reset.until and at >= reset.since for reset in self.resets.get(key, ()))
 
     def fallen(self, group: ConsumerGroup, one: dict[str, Any], together: int) -> FallenQueue | None:
-        """None where a slave had an older offset, and nobody is known to have gone on from that."""
+        """None where an older offset, of a slave or of a broker that was away, is all, and nobody is known to have gone
+        on from that."""
         place = (one["topic"], one["broker"], one["queue_id"])
         since, at = moment(one["before_us"]), moment(one["at_us"])
         reports = self.reports.get((group.pk, place), ())
-        behind = self._behind(group, place, one, reports) if one["was_behind"] else None
-        if behind is None and one["to_offset"] >= one["from_offset"]:
-            return None
         unread = self._unread(group.cluster_id, one["broker"], since, at)
         slave = self._slave(group.cluster_id, one["broker"], since, at)
+        is_reported = one["was_behind"] or (unread and slave is None)
+        behind = self._behind(group, place, one, reports) if is_reported else None
+        if behind is None and one["to_offset"] >= one["from_offset"]:
+            return None
         is_of_broker = bool(unread or slave or one["was_lost"])
+        away = unread[0] if unread else None
         kept = resumed = False
+        # Who took the queue when its broker was back holds nothing of what came again.
+        held_to = held_until(
+            [row for row in reports if not away or row.seen_since <= away], one["from_offset"], since, at
+        )
         if is_of_broker:
             held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
             told = held.get((group.name, place), ())
             kept = is_kept(reports, told, one["from_offset"], since, at)
-            resumed = not kept and is_resumed(reports, told, one["from_offset"], unread[0] if unread else at)
+            resumed = not kept and is_resumed(reports, told, one["from_offset"], away or at)
+            if held_to is not None:
+                held_to = max([held_to, *(row.held_until or row.offset for row in told if row.at <= (away or since))])
         fallen = FallenQueue(
             topic=place[0],
             broker=place[1],
             queue_id=place[2],
-            to_offset=one["to_offset"] if behind is None else behind.offset,
+            to_offset=one["to_offset"],
             **{name: one[name] for name in NUMBERS},
             # What a broker has lost comes again from whoever has the queue then.
             is_move=not is_of_broker
             and any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
             is_shared=self._is_shared(group.pk, place, since, at),
-            held_until=held_until(reports, one["from_offset"], since, at),
+            held_until=held_to,
             is_kept=kept,
             is_resumed=resumed,
-            away_us=microseconds(unread[0]) if unread else None,
-            back_us=microseconds(unread[-1]) if unread else None,
-            file=self._file(group, place, one["from_offset"], unread, at) if unread else None,
+            away_us=None if away is None else microseconds(away),
+            back_us=self._back_us(group.cluster_id, one["broker"], unread),
+            file=self._file(group, place, one, behind, unread),
             slave=slave,
             members=None if group.membership_at is None else members_at(self.clients.get(group.pk, ()), since, at),
             fell_together=together,
         )
-        if behind is None:
-            return fallen
-        shown, begun = microseconds(behind.at), microseconds(self._before(group.cluster_id, behind.at, since))
-        return replace(fallen, resumed_by=behind.client_id, shown_us=shown, back_us=begun)
+        return fallen if behind is None else self._begun_behind(group, fallen, behind, since)
+
+    def _begun_behind(
+        self, group: ConsumerGroup, fallen: FallenQueue, behind: HeldReport, since: datetime
+    ) -> FallenQueue:
+        """What a member reported in between is nearer to where it began than what its broker shows later."""
+        shown = {"shown_us": microseconds(behind.at), "to_offset": behind.offset, "resumed_by": behind.client_id}
+        if fallen.slave is not None:
+            begun = microseconds(self._before(group.cluster_id, behind.at, since))
+            return replace(fallen, back_us=begun, **shown)
+        # Of a broker that is away nobody is given anything.
+        assert fallen.away_us is not None
+        earlier = self._spoke_before(group, behind, moment(fallen.away_us))
+        seconds = (fallen.at_us - microseconds(behind.at)) / MICROSECONDS
+        pace = (fallen.to_offset - behind.offset) / seconds if seconds > 0 else 0.0
+        return replace(fallen, back_us=microseconds(earlier), fastest=max(fallen.fastest, pace), **shown)
 
     def _is_shared(self, group: int, place: Place, since: datetime, at: datetime) -> bool:
         """Two processes with one id held the queue: each commits what it has itself, in turn."""
@@ -243,6 +276,25 @@ class Around:
             if since < taken_at < at and not brokers.get(broker, {}).get("read")
         ]
 
+    def _back_us(self, cluster: int, broker: str, unread: Sequence[datetime]) -> int | None:
+        """When it was last asked in vain: a broker that failed again and again is not asked in each reading."""
+        read = dict(self.readings.get(cluster, ()))
+        errors = [read[at].get(broker, {}).get("error") for at in unread]
+        asked = [at for number, at in enumerate(unread) if not number or not _is_pause(errors[number - 1 : number + 1])]
+        return microseconds(asked[-1]) if asked else None
+
+    def _spoke_before(self, group: ConsumerGroup, behind: HeldReport, away: datetime) -> datetime:
+        """When the member had last reported before, without the queue or while it had it before."""
+        reports = self.stored.held(group.cluster.name, away, self.until)
+        own = (
+            one.at
+            for (name, _), told in reports.items()
+            if name == group.name
+            for one in told
+            if one.client_id == behind.client_id and one.at < behind.at
+        )
+        return max(own, default=away)
+
     def _before(self, cluster: int, at: datetime, since: datetime) -> datetime:
         """The reading before."""
         return max((one for one, _ in self.readings.get(cluster, ()) if since <= one < at), default=since)
@@ -259,23 +311,45 @@ class Around:
     def _behind(
         self, group: ConsumerGroup, place: Place, one: dict[str, Any], reports: Sequence[Assignment]
     ) -> HeldReport | None:
-        """The lowest offset that a member reported from a slave whose offset was older."""
+        """The lowest offset that a member reported meanwhile, which began at an older one: of a slave, or of a broker
+        that was away."""
         since, at = moment(one["before_us"]), moment(one["at_us"])
+        lowest = one["from_offset"] if one["was_behind"] else min(one["from_offset"], one["to_offset"])
+        told = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until).get((group.name, place), ())
         found = [
             report
-            for report in self.stored.held(group.cluster.name, since, at).get((group.name, place), ())
-            if report.offset < one["from_offset"] and not any(is_of_holder(row, report, since) for row in reports)
+            for report in told
+            if since < report.at <= at
+            and report.offset < lowest
+            and (begins_again(report, told) or not any(is_of_holder(row, report, since) for row in reports))
         ]
         return min(found, key=lambda report: (report.offset, report.at), default=None)
 
     def _file(
-        self, group: ConsumerGroup, place: Place, from_offset: int, unread: Sequence[datetime], at: datetime
+        self,
+        group: ConsumerGroup,
+        place: Place,
+        one: dict[str, Any],
+        behind: HeldReport | None,
+        unread: Sequence[datetime],
     ) -> AwayFile | None:
-        if not group.cluster.offset_files:
+        if not group.cluster.offset_files or not unread:
             return None
+        at = moment(one["at_us"])
         files = self.stored.broker_files(group.cluster.name, place[1], unread[0], at)
         readings = files.readings.get((group.name, place), ())
-        return away_file(readings, files.missing, from_offset, unread, at)
+        shown, is_reported = one["to_offset"] if behind is None else behind.offset, behind is not None
+        return away_file(readings, files.missing, one["from_offset"], unread, at, shown, is_reported=is_reported)
+
+
+def _is_pause(errors: Sequence[str | None]) -> bool:
+    """The second of two readings in a row only repeats until when the broker is not asked."""
+    before, now = errors
+    return (
+        now is not None
+        and now == before
+        and any(isinstance(one, dict) and one["code"] in PAUSES for one in reasons_in(now))
+    )
 
 
 def members_at(clients: Sequence[MemberSpan], since: datetime, at: datetime) -> int:

@@ -25,6 +25,7 @@ FILES_REACH = timedelta(minutes=10)
 PLACE = ("group", "topic", "broker", "queue_id", "client_id", "taken_at")
 HELD = (*PLACE, "started_at", "commit_offset", "cached_min", "cached_max")
 FILED = (*PLACE, "kind", "modified_at", "offset")
+READ = ("group", "topic", "broker", "queue_id", "taken_at", "consumer_offset", "broker_offset", "min_offset")
 
 
 class HeldReport(NamedTuple):
@@ -36,6 +37,20 @@ class HeldReport(NamedTuple):
     offset: int
     held_until: int | None
     started_at: datetime | None
+
+
+class OffsetRead(NamedTuple):
+    """What a reading has of a queue. `reason`: why its lag is unknown."""
+
+    at: datetime
+    offset: int | None
+    broker_offset: int | None
+    min_offset: int | None
+    reason: str | None
+
+    @property
+    def is_known(self) -> bool:
+        return self.offset is not None and self.broker_offset is not None and self.reason is None
 
 
 class BrokerFiles(NamedTuple):
@@ -64,6 +79,20 @@ class StoredHistory:
                     found[row["group"], _place(row)].append(report)
             self._read[key] = found
         return self._read[key]
+
+    def offsets(
+        self, cluster: str, brokers: Collection[str], groups: Collection[str], since: datetime, until: datetime
+    ) -> Mapping[tuple[str, Place], Sequence[OffsetRead]]:
+        """Of the groups' queues on these brokers: by group and place, in [since, until], oldest first."""
+        chosen = {"broker": brokers, "group": groups}
+        mine = pc.scalar(True)
+        for name, values in chosen.items():
+            mine &= pc.is_in(pc.field(name), pa.array(sorted(values), pa.string()))
+        found = defaultdict(list)
+        for row in self._rows("readings", cluster, since, until, (*READ, "unknown_reason"), mine):
+            read = (row[name] for name in (*READ[4:], "unknown_reason"))
+            found[row["group"], _place(row)].append(OffsetRead(*read))
+        return found
 
     def broker_files(self, cluster: str, broker: str, away: datetime, until: datetime) -> "BrokerFiles":
         """Of one broker until then, and some minutes from before."""

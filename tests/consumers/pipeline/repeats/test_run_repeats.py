@@ -182,7 +182,7 @@ def test_a_broker_that_was_away_explains_an_offset_that_went_back(lake, billing)
 def a_broker_away(group):
     there, away = {"name": "broker-a", "read": True}, {"name": "broker-a", "read": False}
     for seconds, broker in ((120, there), (105, away), (97, away), (90, there)):
-        a_reading(group.cluster, ago(seconds), brokers=[broker])
+        a_reading(group.cluster, ago(seconds), brokers=[broker], complete=broker["read"])
 
 
 def test_an_owner_that_kept_its_offset_commits_again_and_repeats_nothing(lake, billing):
@@ -295,6 +295,83 @@ def test_a_member_that_lost_its_broker_and_came_back_is_no_rebalance(lake, billi
     evaluate(lake, offsets_read(900, 850, every=30), rebalanced=["billing"])
 
     assert [row[0] for row in events()] == ["broker_crash"]
+
+
+def stored_and_read(lake, *offsets, **fields):
+    """Readings that the history store has, too."""
+    found = offsets_read(*offsets, **fields)
+    put(lake, "readings", found)
+    return found
+
+
+@pytest.fixture
+def regained(lake, billing):
+    """A member took the queue anew at 840, and was past 900 again by the first reading of the broker afterwards."""
+    a_broker_away(billing)
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, until=20, commit_offset=960)
+    reported(lake, (121, 905), (97, 850))
+    return stored_and_read(lake, 900, 930, every=30)
+
+
+def test_a_queue_that_regained_its_offset_while_its_broker_was_away_is_seen_by_its_members_report(lake, regained):
+    assert evaluate(lake, regained) == 1
+    [(cause, confidence, started_at, _, low, high, parts, found)] = events()
+    assert (cause, confidence, started_at, low) == ("broker_crash", "likely", ago(90), 50)
+    assert {"code": "resumed_behind", "client_id": A, "offset": 850} in found
+    # From 850, less what it can have moved since its broker was last asked in vain.
+    assert parts[0]["from_offset"] < 850
+    assert high == 905 - parts[0]["from_offset"]
+
+
+def test_a_regained_queue_began_where_the_file_of_its_broker_ended(lake, regained):
+    a_file_read(lake, (150, 160, 830), (97, 140, 840))
+
+    evaluate(lake, regained)
+
+    [event] = events()
+    assert (*event[:2], *event[4:6]) == ("broker_crash", "likely", 50, 65)
+
+
+def test_a_regained_queue_whose_rebalance_shows_the_gap_is_the_brokers_repeat_alone(lake, billing, regained):
+    row = a_rebalance(billing, ago(97), cause="broker")
+    a_moved_topic(row, moves=[a_move(0, (A,), (A,), replayed_messages_low=50, replayed_messages=60)])
+
+    evaluate(lake, regained, rebalanced=["billing"])
+
+    assert [row[0] for row in events()] == ["broker_crash"]
+
+
+def test_a_regained_queue_stays_the_same_in_a_later_run(lake, regained):
+    evaluate(lake, regained)
+    before = events()
+
+    evaluate(lake, (), since=30)
+
+    assert events() == before
+
+
+@pytest.mark.parametrize(
+    ("reports", "offsets"),
+    [([(121, 905), (97, 905)], (900, 930)), ([(121, 905)], (900, 930)), ([], (900, 930))],
+    ids=["kept its offset", "did not report", "was never asked"],
+)
+def test_a_broker_that_was_away_without_a_member_that_began_behind_repeats_nothing(lake, billing, reports, offsets):
+    a_broker_away(billing)
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, until=20, commit_offset=960)
+    reported(lake, *reports)
+
+    assert evaluate(lake, stored_and_read(lake, *offsets, every=30)) == 0
+
+
+def test_a_broker_that_was_away_for_longer_than_readings_are_in_hand_is_compared_all_the_same(lake, billing):
+    for seconds, read in ((4000, True), (3985, False), (105, False), (90, True)):
+        a_reading(billing.cluster, ago(seconds), brokers=[{"name": "broker-a", "read": read}], complete=read)
+    stored_and_read(lake, 900, first=4000)
+    reported(lake, (85, 870))
+
+    evaluate(lake, stored_and_read(lake, 850, first=90))
+
+    assert [(row[0], row[4]) for row in events()] == [("broker_crash", 50)]
 
 
 def a_slave_with_older_offsets(group):
