@@ -30,6 +30,7 @@ class ResetWrite:
 class FallenQueue:
     """One step back of a queue's offset, as kernel/falls.py finds it, and what is known around it.
 
+    `fastest`: messages a second; `regained`: the same from the lower offset on, where a member reported that.
     `shown_us`: when the lower offset was seen; null: at its end. `held_until`: the end of what its owner last reported
     to hold. `is_kept`: a member that held the queue before and after reported to be past the old offset all the same.
     `is_resumed`: nobody kept it, and a member took it from the broker afterwards. `resumed_by`: a member that reported
@@ -50,6 +51,7 @@ class FallenQueue:
     broker_offset: int
     min_offset: int | None = None
     fastest: float = 0.0
+    regained: float = 0.0
     was_lost: bool = False
     shown_us: int | None = None
     held_until: int | None = None
@@ -81,15 +83,13 @@ class FallenQueue:
     @property
     def _moved_before(self) -> int:
         """What it can have moved on since the reading before; of a broker that is away nobody is given anything."""
-        return self._moved(self.before_us, self.at_us if self.away_us is None else self.away_us)
+        return _moved(self.fastest, self.before_us, self.at_us if self.away_us is None else self.away_us)
 
     @property
     def _moved_after(self) -> int:
         since = self.before_us if self.back_us is None else self.back_us
-        return self._moved(since, self.at_us if self.shown_us is None else self.shown_us)
-
-    def _moved(self, since_us: int, until_us: int) -> int:
-        return math.ceil(self.fastest * max(until_us - since_us, 0) / MICROSECONDS)
+        until = self.at_us if self.shown_us is None else self.shown_us
+        return _moved(max(self.fastest, self.regained), since, until)
 
     @property
     def reached(self) -> int:
@@ -113,6 +113,10 @@ class FallenQueue:
             # A member commits only some seconds after it began, wherever its ConsumeFromWhere let it begin.
             return least
         return max(self.to_offset - self._moved_after, least) if self.held_offset is None else self.held_offset
+
+
+def _moved(fastest: float, since_us: int, until_us: int) -> int:
+    return math.ceil(fastest * max(until_us - since_us, 0) / MICROSECONDS)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,21 @@ def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime,
     return max(end, from_offset + in_flight)
 
 
+def held_before(
+    reports: Sequence[Assignment], told: Sequence[HeldReport], from_offset: int, since: datetime, away: datetime
+) -> int | None:
+    """The same where its broker went away: who took the queue later holds nothing of what was held then."""
+    known = held_until([row for row in reports if row.seen_since <= away], from_offset, since, away)
+    earlier = [one for one in told if since - NO_REPORT_OLDER <= one.at <= away]
+    if not earlier:
+        return known
+    newest = earlier[-1]
+    first = next(one.at for one in earlier if (one.client_id, one.offset) == (newest.client_id, newest.offset))
+    if known is None and newest.held_until is not None and newest.at - first >= STANDS:
+        return None
+    return max([known or 0, *(one.held_until or one.offset for one in earlier)])
+
+
 def is_kept(
     reports: Sequence[Assignment], told: Sequence[HeldReport], from_offset: int, since: datetime, at: datetime
 ) -> bool:

@@ -35,7 +35,7 @@ from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import AwayFile, away_file
 from .fallen import FallenQueue, ResetWrite, fallen_part
-from .holders import NO_REPORT_OLDER, begins_again, held_until, is_kept, is_of_holder, is_resumed
+from .holders import NO_REPORT_OLDER, begins_again, held_before, held_until, is_kept, is_of_holder, is_resumed
 from .parts import RepeatPart
 from .returned import Absence, returned_rows
 from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
@@ -211,17 +211,13 @@ class Around:
         is_of_broker = bool(unread or slave or one["was_lost"])
         away = unread[0] if unread else None
         kept = resumed = False
-        # Who took the queue when its broker was back holds nothing of what came again.
-        held_to = held_until(
-            [row for row in reports if not away or row.seen_since <= away], one["from_offset"], since, at
-        )
+        held_to = held_until(reports, one["from_offset"], since, at) if away is None else None
         if is_of_broker:
             held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
             told = held.get((group.name, place), ())
             kept = is_kept(reports, told, one["from_offset"], since, at)
             resumed = not kept and is_resumed(reports, told, one["from_offset"], away or at)
-            if held_to is not None:
-                held_to = max([held_to, *(row.held_until or row.offset for row in told if row.at <= (away or since))])
+            held_to = held_to if away is None else held_before(reports, told, one["from_offset"], since, away)
         fallen = FallenQueue(
             topic=place[0],
             broker=place[1],
@@ -257,7 +253,7 @@ class Around:
         earlier = self._spoke_before(group, behind, moment(fallen.away_us))
         seconds = (fallen.at_us - microseconds(behind.at)) / MICROSECONDS
         pace = (fallen.to_offset - behind.offset) / seconds if seconds > 0 else 0.0
-        return replace(fallen, back_us=microseconds(earlier), fastest=max(fallen.fastest, pace), **shown)
+        return replace(fallen, back_us=microseconds(earlier), regained=pace, **shown)
 
     def _is_shared(self, group: int, place: Place, since: datetime, at: datetime) -> bool:
         """Two processes with one id held the queue: each commits what it has itself, in turn."""

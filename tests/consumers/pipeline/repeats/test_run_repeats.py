@@ -10,8 +10,9 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.falls import offset_falls
 from consumers.pipeline.repeats.run import find_repeats
 from consumers.pipeline.slices import microseconds
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 from tests.log_rows import a_log_event, a_log_file
-from tests.ownership_rows import it_held
+from tests.ownership_rows import a_member, it_held
 from tests.pipeline_rows import gathered, put, rows
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.reset_rows import a_reset, a_reset_queue
@@ -256,6 +257,36 @@ def test_a_file_that_was_not_there_while_its_broker_was_away_was_lost(lake, bill
     assert [row[:2] for row in events()] == [("offset_file_lost", "likely")]
 
 
+@pytest.mark.parametrize(
+    ("held", "cause"), [(880, "offset_file_lost"), (840, "broker_crash")], ids=["holds less", "may not have been read"]
+)
+def test_a_file_that_was_not_there_at_all_meanwhile_was_lost_where_less_came_back(lake, billing, held, cause):
+    a_broker_away(billing)
+    a_file_read(lake, (150, 160, held))
+    put(
+        lake, "stored_offsets", [{"cluster": "prod", "taken_at": ago(104), "kind": "broker_file", "broker": "broker-b"}]
+    )
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [row[:2] for row in events()] == [(cause, "likely")]
+
+
+@pytest.mark.parametrize(("paused", "moved"), [(False, 14), (True, 30)], ids=["asked in vain", "not asked"])
+def test_a_broker_that_was_not_asked_may_have_been_back_since_it_was_last_asked(lake, billing, paused, moved):
+    """The queue consumes 2 messages a second."""
+    errors = [stored_reason(PollProblem.NOT_ASKED_AFTER_FAILURES, until="02:00:00")] * 2 if paused else ["refused"] * 2
+    for seconds, error in ((120, None), (105, errors[0]), (97, errors[1]), (90, None)):
+        broker = {"name": "broker-a", "read": error is None, "error": error}
+        a_reading(billing.cluster, ago(seconds), brokers=[broker], complete=error is None)
+    readings = [*offsets_read(870, first=135), *offsets_read(900, 850, every=30)]
+
+    evaluate(lake, readings)
+
+    [part] = events()[0][6]
+    assert part["from_offset"] == 850 - moved
+
+
 def test_a_queue_that_a_member_took_after_its_broker_was_away_came_again_for_certain(lake, billing):
     a_broker_away(billing)
     it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 80, until=20, commit_offset=960)
@@ -308,6 +339,7 @@ def stored_and_read(lake, *offsets, **fields):
 def regained(lake, billing):
     """A member took the queue anew at 840, and was past 900 again by the first reading of the broker afterwards."""
     a_broker_away(billing)
+    a_member(billing, A, 7000)
     it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, until=20, commit_offset=960)
     reported(lake, (121, 905), (97, 850))
     return stored_and_read(lake, 900, 930, every=30)
@@ -323,8 +355,9 @@ def test_a_queue_that_regained_its_offset_while_its_broker_was_away_is_seen_by_i
     assert high == 905 - parts[0]["from_offset"]
 
 
-def test_a_regained_queue_began_where_the_file_of_its_broker_ended(lake, regained):
-    a_file_read(lake, (150, 160, 830), (97, 140, 840))
+@pytest.mark.parametrize("later", [[], [(97, 98, 960)]], ids=["not written since", "written with more"])
+def test_a_regained_queue_began_where_the_file_of_its_broker_ended(lake, regained, later):
+    a_file_read(lake, (150, 160, 830), (104, 140, 840), *later)
 
     evaluate(lake, regained)
 
@@ -339,6 +372,16 @@ def test_a_regained_queue_whose_rebalance_shows_the_gap_is_the_brokers_repeat_al
     evaluate(lake, regained, rebalanced=["billing"])
 
     assert [row[0] for row in events()] == ["broker_crash"]
+
+
+def test_what_the_member_that_takes_a_regained_queue_holds_did_not_come_again(lake, billing, regained):
+    """It took the queue within the absence; the one before was at 905."""
+    it_held(billing, a_queue(billing.cluster, "Orders", 0), B, 97, until=92, commit_offset=850, cached_max=990)
+    a_file_read(lake, (150, 160, 830), (97, 140, 840))
+
+    evaluate(lake, regained)
+
+    assert events()[0][5] == 905 - 840
 
 
 def test_a_regained_queue_stays_the_same_in_a_later_run(lake, regained):
