@@ -1,7 +1,7 @@
 """Who held a queue around the time that its offset went back: how far that member was, whether it kept the queue, and
 whether another one took it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from consumers.models import Assignment
@@ -58,6 +58,30 @@ def is_kept(
         and _is_one_stretch([one for one in told if one.client_id == row.client_id], from_offset, since)
         for row in reports
     )
+
+
+def has_kept(
+    told: Sequence[HeldReport],
+    spoke: Callable[[str], Sequence[datetime]],
+    from_offset: int,
+    away: datetime,
+    at: datetime,
+) -> bool:
+    """The same by reports alone: brokers that were away list no member until its next heartbeat, 30 s later (RocketMQ
+    5.4.0, ClientConfig.heartbeatBrokerInterval). `spoke`: when a member reported anything. It reported the queue
+    before and after, whenever it reported, and never to be further back."""
+    for client_id in {one.client_id for one in told}:
+        own = [one for one in told if one.client_id == client_id]
+        before, later = [one for one in own if one.at <= away], [one for one in own if away < one.at <= at]
+        later += [one for one in own if one.at > at][:1]
+        if not before or not later or later[-1].at <= at:
+            continue
+        times = {one.at for one in own}
+        is_always = all(one in times for one in spoke(client_id) if before[-1].at < one < later[0].at)
+        is_same = len({one.started_at for one in (before[-1], *later)}) == 1
+        if is_always and is_same and min(one.offset for one in later) >= max(from_offset, before[-1].offset):
+            return True
+    return False
 
 
 def _is_one_stretch(told: Sequence[HeldReport], from_offset: int, since: datetime) -> bool:

@@ -35,7 +35,7 @@ from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import AwayFile, away_file
 from .fallen import FallenQueue, ResetWrite, fallen_part
-from .holders import NO_REPORT_OLDER, begins_again, held_before, held_until, is_kept, is_of_holder, is_resumed
+from .holders import NO_REPORT_OLDER, begins_again, has_kept, held_before, held_until, is_kept, is_of_holder, is_resumed
 from .parts import RepeatPart
 from .returned import Absence, returned_rows
 from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
@@ -215,7 +215,11 @@ class Around:
         if is_of_broker:
             held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
             told = held.get((group.name, place), ())
-            kept = is_kept(reports, told, one["from_offset"], since, at)
+            spoke = self.stored.spoke(group.cluster.name, since - NO_REPORT_OLDER, self.until)
+            kept = is_kept(reports, told, one["from_offset"], since, at) or (
+                away is not None
+                and has_kept(told, lambda client: spoke.get((group.name, client), ()), one["from_offset"], away, at)
+            )
             resumed = not kept and is_resumed(reports, told, one["from_offset"], away or at)
             held_to = held_to if away is None else held_before(reports, told, one["from_offset"], since, away)
         fallen = FallenQueue(
@@ -281,14 +285,8 @@ class Around:
 
     def _spoke_before(self, group: ConsumerGroup, behind: HeldReport, away: datetime) -> datetime:
         """When the member had last reported before, without the queue or while it had it before."""
-        reports = self.stored.held(group.cluster.name, away, self.until)
-        own = (
-            one.at
-            for (name, _), told in reports.items()
-            if name == group.name
-            for one in told
-            if one.client_id == behind.client_id and one.at < behind.at
-        )
+        spoke = self.stored.spoke(group.cluster.name, away, self.until)
+        own = (at for at in spoke.get((group.name, behind.client_id), ()) if at < behind.at)
         return max(own, default=away)
 
     def _before(self, cluster: int, at: datetime, since: datetime) -> datetime:

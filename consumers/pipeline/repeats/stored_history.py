@@ -67,17 +67,28 @@ class StoredHistory:
 
     def held(self, cluster: str, since: datetime, until: datetime) -> Mapping[tuple[str, Place], Sequence[HeldReport]]:
         """By group and place, in (since, until], oldest first."""
+        return self._ownership(cluster, since, until)[0]
+
+    def spoke(self, cluster: str, since: datetime, until: datetime) -> Mapping[tuple[str, str], Sequence[datetime]]:
+        """When members reported what they hold, by group and client id; as above."""
+        return self._ownership(cluster, since, until)[1]
+
+    def _ownership(self, cluster: str, since: datetime, until: datetime) -> Any:
         key = ("ownership", cluster, since, until)
         if key not in self._read:
-            found = defaultdict(list)
-            known = pc.is_null(pc.field("error")) & pc.is_valid(pc.field("queue_id"))
-            for row in self._rows("ownership", cluster, since, until, HELD, known):
+            held, spoke = defaultdict(list), defaultdict(list)
+            for row in self._rows("ownership", cluster, since, until, HELD, pc.is_null(pc.field("error"))):
+                if row["taken_at"] <= since:
+                    continue
+                times = spoke[row["group"], row["client_id"]]
+                if times[-1:] != [row["taken_at"]]:
+                    times.append(row["taken_at"])
                 at = min((one for one in (row["commit_offset"], row["cached_min"]) if one is not None), default=None)
-                if at is not None and row["taken_at"] > since:
+                if at is not None and row["queue_id"] is not None:
                     end = None if row["cached_max"] is None else row["cached_max"] + 1
                     report = HeldReport(row["client_id"], row["taken_at"], at, end, row["started_at"])
-                    found[row["group"], _place(row)].append(report)
-            self._read[key] = found
+                    held[row["group"], _place(row)].append(report)
+            self._read[key] = held, spoke
         return self._read[key]
 
     def offsets(

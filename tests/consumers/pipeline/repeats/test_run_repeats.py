@@ -194,6 +194,33 @@ def test_an_owner_that_kept_its_offset_commits_again_and_repeats_nothing(lake, b
     assert evaluate(lake, offsets_read(900, 850, every=30)) == 0
 
 
+@pytest.mark.parametrize(
+    ("reports", "elsewhere", "lows"),
+    [
+        ([(121, 905), (80, 905)], (), []),
+        ([(121, 905), (97, 905), (80, 930)], (97,), []),
+        ([(121, 905), (80, 930)], (97,), [50]),
+        ([(121, 905), (80, 902)], (), [50]),
+    ],
+    ids=["as far as before", "further", "without the queue meanwhile", "less far than before"],
+)
+def test_a_member_that_its_broker_lists_again_later_kept_its_queue_by_its_reports(
+    lake, billing, reports, elsewhere, lows
+):
+    """Until its next heartbeat it counts as gone."""
+    a_broker_away(billing)
+    queue = a_queue(billing.cluster, "Orders", 0)
+    it_held(billing, queue, A, 3600, until=121, gone_by=90)
+    it_held(billing, queue, A, 80, until=20, commit_offset=960)
+    reported(lake, *reports)
+    for seconds in elsewhere:
+        reported(lake, (seconds, 7), topic="Payments", prefix="other-")
+
+    evaluate(lake, offsets_read(900, 850, every=30))
+
+    assert [row[4] for row in events()] == lows
+
+
 def a_file_read(lake, *readings, **fields):
     """Each: how long ago it was read and written, and the offset that it held."""
     Cluster.objects.update(offset_files="broker-a=/store/consumerOffset.json")
@@ -426,12 +453,12 @@ def a_slave_with_older_offsets(group):
     return [*before, *offsets_read(None, None, first=105, unknown_reason="slave_behind"), *after]
 
 
-def reported(lake, *reports, started=7000):
+def reported(lake, *reports, started=7000, topic="Orders", prefix=""):
     """Each: how long ago, and the offset that the member was at."""
-    of_queue = {"cluster": "prod", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue_id": 0}
+    of_queue = {"cluster": "prod", "group": "billing", "topic": topic, "broker": "broker-a", "queue_id": 0}
     for seconds, offset in reports:
         times = {"taken_at": ago(seconds), "started_at": ago(started)}
-        put(lake, "ownership", [{**of_queue, **times, "client_id": A, "commit_offset": offset}])
+        put(lake, "ownership", [{**of_queue, **times, "client_id": A, "commit_offset": offset}], prefix=prefix)
 
 
 def test_a_member_that_began_at_a_slaves_older_offset_is_seen_by_its_reports(lake, billing):
