@@ -26,6 +26,7 @@ READINGS = pa.schema(
         ("pull_offset", pa.int64()),  # null where it was not sampled
         ("first_stored_at", TIME),  # of the first unconsumed message, by the broker; null where it was not asked
         ("unknown_reason", TEXT),  # why the lag of this queue is not known; null where it is
+        ("slave_offset", pa.int64()),  # of a slave in its master's place, where its master had a newer one
     ]
 )
 

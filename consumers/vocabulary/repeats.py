@@ -153,6 +153,7 @@ class RepeatEvidence(StrEnum):
     RESET_WRITTEN = "reset_written"
     BROKER_UNREAD = "broker_unread"
     READ_FROM_SLAVE = "read_from_slave"
+    SLAVE_HELD = "slave_held"
     OFFSET_WAS_LOST = "offset_was_lost"
     FILE_MODIFIED = "file_modified"
     FILE_OLDER = "file_older"

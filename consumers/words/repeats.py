@@ -185,6 +185,7 @@ EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.RESET_WRITTEN: _("reset %(reset)s set the offset to %(target)s"),
     RepeatEvidence.BROKER_UNREAD: _("%(broker)s did not answer just before"),
     RepeatEvidence.READ_FROM_SLAVE: _("%(slave)s answered for %(broker)s"),
+    RepeatEvidence.SLAVE_HELD: _("%(slave)s had offset %(offset)s"),
     RepeatEvidence.OFFSET_WAS_LOST: _("%(broker)s had no offset for a while"),
     RepeatEvidence.FILE_MODIFIED: _("the offset file was written at %(at)s, while the broker did not answer"),
     RepeatEvidence.FILE_OLDER: _("the offset file is an older one, of %(at)s"),

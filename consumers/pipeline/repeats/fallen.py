@@ -36,9 +36,9 @@ class FallenQueue:
     `is_resumed`: nobody kept it, and a member took it from the broker afterwards. `resumed_by`: a member that reported
     to be at the lower offset. `away_us`: the first reading of its broker in between that failed; null: none did.
     `back_us`: until when nobody can have gone on from the lower offset; null: from the reading before on. `file`: the
-    broker's offset file, as it was read then. `slave`: who answered in its master's place. `is_move`: a rebalance
-    explains it. `is_shared`: two processes with one client id held it. `members`: how many the group had; null: not
-    known. `fell_together`: queues of the group that fell in the same reading.
+    broker's offset file, as it was read then. `slave`: who answered in its master's place; `slave_offset`: with which
+    older offset. `is_move`: a rebalance explains it. `is_shared`: two processes with one client id held it. `members`:
+    how many the group had; null: not known. `fell_together`: queues of the group that fell in the same reading.
     """
 
     before_us: int
@@ -65,6 +65,7 @@ class FallenQueue:
     back_us: int | None = None
     file: AwayFile | None = None
     slave: str | None = None
+    slave_offset: int | None = None
     members: int | None = None
     fell_together: int = 1
 
@@ -108,6 +109,8 @@ class FallenQueue:
         least = min(self.min_offset or 0, self.to_offset)
         if self.reset is not None:
             return min(self.reset.target, self.to_offset)
+        if self.slave_offset is not None and self.resumed_by is not None:
+            return min(self.slave_offset, self.to_offset)
         is_other = self.file is not None and (self.file.was_gone or (self.file.changed and self.file.is_written))
         if self.was_lost or is_other:
             # A member commits only some seconds after it began, wherever its ConsumeFromWhere let it begin.
@@ -168,8 +171,10 @@ def _slave(fallen: FallenQueue) -> FallVerdict | None:
     """A member that reports an offset below the master's can have it from the slave alone."""
     if fallen.slave is None:
         return None
-    read = evidence(RepeatEvidence.READ_FROM_SLAVE, broker=fallen.broker, slave=fallen.slave)
-    found = [read, *_resumed(fallen)]
+    found = [evidence(RepeatEvidence.READ_FROM_SLAVE, broker=fallen.broker, slave=fallen.slave)]
+    if fallen.slave_offset is not None:
+        found.append(evidence(RepeatEvidence.SLAVE_HELD, slave=fallen.slave, offset=fallen.slave_offset))
+    found += _resumed(fallen)
     if fallen.resumed_by is None:
         return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
     return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.PROVEN, found)

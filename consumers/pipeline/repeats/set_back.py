@@ -239,6 +239,7 @@ class Around:
             back_us=self._back_us(group.cluster_id, one["broker"], unread),
             file=self._file(group, place, one, behind, unread),
             slave=slave,
+            slave_offset=self._slave_offset(group, place, since, at) if one["was_behind"] else None,
             members=None if group.membership_at is None else members_at(self.clients.get(group.pk, ()), since, at),
             fell_together=together,
         )
@@ -301,6 +302,12 @@ class Around:
             if since <= taken_at <= at
         )
         return next((slave for slave in found if slave is not None), None)
+
+    def _slave_offset(self, group: ConsumerGroup, place: Place, since: datetime, at: datetime) -> int | None:
+        """The oldest that was read: a slave's own moves on only."""
+        readings = self.stored.offsets(group.cluster.name, {place[1]}, {group.name}, since, at)
+        known = (one.slave_offset for one in readings.get((group.name, place), ()))
+        return min((one for one in known if one is not None), default=None)
 
     def _behind(
         self, group: ConsumerGroup, place: Place, one: dict[str, Any], reports: Sequence[Assignment]

@@ -26,6 +26,7 @@ PLACE = ("group", "topic", "broker", "queue_id", "client_id", "taken_at")
 HELD = (*PLACE, "started_at", "commit_offset", "cached_min", "cached_max")
 FILED = (*PLACE, "kind", "modified_at", "offset")
 READ = ("group", "topic", "broker", "queue_id", "taken_at", "consumer_offset", "broker_offset", "min_offset")
+WHY = ("unknown_reason", "slave_offset")
 
 
 class HeldReport(NamedTuple):
@@ -40,13 +41,14 @@ class HeldReport(NamedTuple):
 
 
 class OffsetRead(NamedTuple):
-    """What a reading has of a queue. `reason`: why its lag is unknown."""
+    """What a reading has of a queue. `reason`: why its lag is unknown. `slave_offset`: an older one, of a slave."""
 
     at: datetime
     offset: int | None
     broker_offset: int | None
     min_offset: int | None
     reason: str | None
+    slave_offset: int | None
 
     @property
     def is_known(self) -> bool:
@@ -100,8 +102,8 @@ class StoredHistory:
         for name, values in chosen.items():
             mine &= pc.is_in(pc.field(name), pa.array(sorted(values), pa.string()))
         found = defaultdict(list)
-        for row in self._rows("readings", cluster, since, until, (*READ, "unknown_reason"), mine):
-            read = (row[name] for name in (*READ[4:], "unknown_reason"))
+        for row in self._rows("readings", cluster, since, until, (*READ, *WHY), mine):
+            read = (row[name] for name in (*READ[4:], *WHY))
             found[row["group"], _place(row)].append(OffsetRead(*read))
         return found
 

@@ -55,6 +55,7 @@ ROWS = pa.schema(
         ("pull_offset", pa.int64()),
         ("first_stored_at", TIME),
         ("unknown_reason", TEXT),
+        ("slave_offset", pa.int64()),
     ]
 )
 
@@ -74,7 +75,9 @@ def reading_rows(
     if not parts:
         return ROWS.empty_table()
     rows = _encoded(pa.concat_tables(parts))
-    return rows.append_column("pull_offset", _pull_offsets(rows, members)).select(ROWS.names).cast(ROWS)
+    rows = rows.append_column("pull_offset", _pull_offsets(rows, members))
+    # What of it is older than the master's is found by what is stored: stand_ins.py.
+    return rows.append_column("slave_offset", pa.nulls(rows.num_rows, pa.int64())).select(ROWS.names).cast(ROWS)
 
 
 def _encoded(rows: pa.Table) -> pa.Table:

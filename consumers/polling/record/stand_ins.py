@@ -44,8 +44,9 @@ LOST_OFFSET = len(OFFSETS) + LOST.index("lost_offset")
 def without_older(
     rows: pa.Table, reading: OffsetsReading, stored: Columns, ids: EntityIds, cluster: Cluster
 ) -> pa.Table:
-    """`rows` in their order. A value of the slave that is older than the stored one is unknown, with the reason. A lost
-    offset stays lost until the group commits again; an old copy on the slave is no commit.
+    """`rows` in their order. A value of the slave that is older than the stored one is unknown, with the reason; an
+    older offset stays as `slave_offset`: whoever takes the queue from the slave begins there. A lost offset stays lost
+    until the group commits again; an old copy on the slave is no commit.
     """
     slaves = {broker.name: broker.read_from for broker in reading.brokers if broker.read_from is not None}
     if not slaves or not len(stored.keys):
@@ -71,6 +72,7 @@ def without_older(
         return rows
     texts = np.array(rows["unknown_reason"].cast(pa.string()).to_pylist(), object)
     texts[unknown], texts[still_lost] = UnknownReason.SLAVE_BEHIND, UnknownReason.OFFSET_LOST
+    rows = _replaced(rows, "slave_offset", np.where(has_older, consumer, NULL))
     rows = _replaced(rows, "consumer_offset", np.where(unknown | still_lost, NULL, consumer))
     rows = _replaced(rows, "broker_offset", np.where(ends_before, NULL, end))
     place = rows.schema.get_field_index("unknown_reason")

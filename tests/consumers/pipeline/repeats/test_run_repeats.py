@@ -472,6 +472,18 @@ def test_a_member_that_began_at_a_slaves_older_offset_is_seen_by_its_reports(lak
     assert (*event[:2], event[4]) == ("slave_failover", "proven", 300)
 
 
+def test_a_member_that_began_at_a_slaves_older_offset_began_where_the_slave_was(lake, billing):
+    readings = a_slave_with_older_offsets(billing)
+    put(lake, "readings", [{**row, "slave_offset": 590} for row in readings if row["unknown_reason"]])
+    reported(lake, (90, 600), (75, 910))
+
+    evaluate(lake, readings)
+
+    [event] = events()
+    assert event[6][0]["from_offset"] == 590
+    assert {"code": "slave_held", "slave": "10.0.0.2:10911", "offset": 590} in event[7]
+
+
 def test_an_older_offset_of_a_slave_that_nobody_began_at_repeats_nothing(lake, billing):
     readings = a_slave_with_older_offsets(billing)
     it_held(billing, a_queue(billing.cluster, "Orders", 0), A, 3600, until=20, commit_offset=910)

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pyarrow.compute as pc
 import pytest
 
+from consumers.lake.reader import read_moment
+from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupBroker, GroupTotal, Queue, QueueSnapshot
 from consumers.polling.record.recorder import Recorder
 from consumers.vocabulary.states import UnknownReason
@@ -75,6 +78,17 @@ def test_the_last_offset_that_the_master_said_is_kept_until_the_master_is_back(r
         assert (found.lost_offset, found.lost_at) == (7, at(0))
     record(master(7, 10))
     assert shown() == (7, 10, None)
+
+
+@pytest.mark.parametrize(("of_slave", "kept"), [(6, 6), (7, None), (9, None)], ids=["older", "equal", "newer"])
+def test_the_history_store_keeps_what_a_slave_had_less_than_its_master(cluster, tmp_path, of_slave, kept):
+    lake, recorder = Lake.at(str(tmp_path)), Recorder.of(cluster)
+    recorder.record(reading(0, master(7, 10)), None, lake)
+
+    recorder.record(reading(15, slave(of_slave, 10)), None, lake)
+
+    wanted = read_moment(lake, "readings", "prod", at(15), ["slave_offset"], pc.scalar(True))
+    assert wanted["slave_offset"].to_pylist() == [kept]
 
 
 def test_a_group_with_an_older_offset_has_no_lag(record):
