@@ -183,3 +183,10 @@ def assert_told(lines: Sequence[Line], title: str) -> None:
     assert [(line.night.name, line.invented) for line in lines if line.invented] == []
     assert [(line.night.name, list(line.told)) for line in lines if line.night.is_quiet and line.told] == []
     assert [(line.night.name, line.low, line.true, line.high) for line in lines if not line.is_within] == []
+
+
+def assert_narrow(lines: Sequence[Line]) -> None:
+    """Bounds are no further apart than twice what the member that went had in flight."""
+    held = [(line.night.name, line.low, line.high, line.in_flight) for line in lines if line.in_flight]
+    wide = [one for one in held if one[2] is None or one[2] - one[1] > 2 * (one[3] or 0)]
+    assert wide == []
