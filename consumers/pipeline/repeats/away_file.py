@@ -44,11 +44,11 @@ def away_file(
     until: datetime,
     shown: int,
     *,
-    is_reported: bool = False,
+    is_later: bool = False,
 ) -> AwayFile | None:
     """`readings`: oldest first. `missing`: when other files were read, and not this one. `unread`: when the broker was
-    asked in vain. `shown`: the lowest offset that was seen afterwards. `is_reported`: by a member that began there: a
-    file that held more was written later. None: nothing is known of the file then.
+    asked in vain. `shown`: the lowest offset that was seen afterwards. `is_later`: the offset may have been regained by
+    then: a file that held as much was written later. None: nothing is known of the file then.
 
     A broker that has begun again writes its file 10 s later, and may be read later still: what was written meanwhile
     is no less than what it began with, unless the file was replaced or lost.
@@ -61,7 +61,7 @@ def away_file(
             return None
         return AwayFile(None, _iso(readings[-1].modified_at), was_gone=True, is_final=False)
     last = found[-1]
-    if last.offset >= from_offset and not is_reported:
+    if last.offset >= from_offset and not is_later:
         return AwayFile(None, _iso(last.modified_at))
     left = next((one for one in reversed(found) if not unread[0] < one.modified_at < until), None)
     if left is not None and left.offset < from_offset:

@@ -6,7 +6,7 @@ and the position that it had reached at or above the last one that was read befo
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from consumers.pipeline.kernel.segments import MICROSECONDS, MINUTE_US
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatUnknown
@@ -37,8 +37,10 @@ class FallenQueue:
     to be at the lower offset. `away_us`: the first reading of its broker in between that failed; null: none did.
     `back_us`: until when nobody can have gone on from the lower offset; null: from the reading before on. `file`: the
     broker's offset file, as it was read then. `slave`: who answered in its master's place; `slave_offset`: with which
-    older offset. `is_move`: a rebalance explains it. `is_shared`: two processes with one client id held it. `members`:
-    how many the group had; null: not known. `fell_together`: queues of the group that fell in the same reading.
+    older offset. `given_up_by`: nobody saw the lower offset, which is that of the file; this member gave the queue up,
+    and it was taken anew. `is_move`: a rebalance explains it. `is_shared`: two processes with one client id held it.
+    `members`: how many the group had; null: not known. `fell_together`: queues of the group that fell in the same
+    reading.
     """
 
     before_us: int
@@ -66,6 +68,7 @@ class FallenQueue:
     file: AwayFile | None = None
     slave: str | None = None
     slave_offset: int | None = None
+    given_up_by: str | None = None
     members: int | None = None
     fell_together: int = 1
 
@@ -143,6 +146,9 @@ def fallen_part(fallen: FallenQueue) -> RepeatPart | None:
         return None
     least = fallen.from_offset - fallen.to_offset
     fell = evidence(RepeatEvidence.OFFSET_FELL, from_offset=fallen.from_offset, to_offset=fallen.to_offset)
+    if fallen.given_up_by is not None:
+        fell = evidence(RepeatEvidence.OWNER_STAYED, client_id=fallen.given_up_by)
+        verdict = replace(verdict, confidence=Confidence.LIKELY, is_certain=False)
     high = max(fallen.reached - fallen.restart, least)
     return RepeatPart(
         cause=verdict.cause,

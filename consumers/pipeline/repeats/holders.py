@@ -84,6 +84,19 @@ def has_kept(
     return False
 
 
+def gave_up(
+    told: Sequence[HeldReport], spoke: Callable[[str], Sequence[datetime]], away: datetime, at: datetime
+) -> str | None:
+    """Who held the queue when its broker went away, reported without it before `at`, and it or another had the queue
+    by then or later: taken anew, from the broker."""
+    for client_id in dict.fromkeys(one.client_id for one in told if one.at <= away):
+        own = {one.at for one in told if one.client_id == client_id}
+        without = next((one for one in spoke(client_id) if away < one < at and one not in own), None)
+        if without is not None and any(one.at > without for one in told):
+            return client_id
+    return None
+
+
 def _is_one_stretch(told: Sequence[HeldReport], from_offset: int, since: datetime) -> bool:
     is_lower = any(one.offset < from_offset for one in told if one.at > since)
     return not is_lower and len({one.started_at for one in told}) <= 1

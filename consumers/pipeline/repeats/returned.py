@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from consumers.models import Reading
-from consumers.pipeline.slices import microseconds
+from consumers.pipeline.slices import microseconds, moment
 from consumers.vocabulary.states import UnknownReason
 
+from .holders import NO_REPORT_OLDER, gave_up
 from .stored_history import OffsetRead, Place, StoredHistory
 
 # A broker that was away for longer has nothing left to compare.
@@ -73,8 +74,10 @@ def _left(cluster: str, broker: str, back: datetime) -> tuple[datetime, datetime
 
 
 def returned_rows(absence: Absence, stored: StoredHistory, until: datetime) -> list[dict[str, Any]]:
-    """As rows of kernel/falls.py: of queues that a member reported to be behind where they had been, or that fell."""
-    held = stored.held(absence.cluster, absence.before, until)
+    """As rows of kernel/falls.py: of queues that fell, that a member reported to be behind where they had been, or that
+    were given up and taken anew."""
+    since = absence.before - NO_REPORT_OLDER
+    held, spoke = stored.held(absence.cluster, since, until), stored.spoke(absence.cluster, since, until)
     told = {key: reports for key, reports in held.items() if key[1][1] in absence.brokers}
     if not told:
         return []
@@ -87,7 +90,9 @@ def returned_rows(absence: Absence, stored: StoredHistory, until: datetime) -> l
         if row is None:
             continue
         reported = [one.offset for one in reports if row["before_us"] < microseconds(one.at) <= row["at_us"]]
-        if min([*reported, row["to_offset"]]) < row["from_offset"]:
+        at = moment(row["at_us"])
+        is_anew = gave_up(reports, lambda client, group=key[0]: spoke.get((group, client), ()), absence.away, at)
+        if is_anew or min([*reported, row["to_offset"]]) < row["from_offset"]:
             found.append({"cluster": absence.cluster, **row})
     return found
 

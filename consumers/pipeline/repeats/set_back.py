@@ -35,7 +35,17 @@ from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import AwayFile, away_file
 from .fallen import FallenQueue, ResetWrite, fallen_part
-from .holders import NO_REPORT_OLDER, begins_again, has_kept, held_before, held_until, is_kept, is_of_holder, is_resumed
+from .holders import (
+    NO_REPORT_OLDER,
+    begins_again,
+    gave_up,
+    has_kept,
+    held_before,
+    held_until,
+    is_kept,
+    is_of_holder,
+    is_resumed,
+)
 from .parts import RepeatPart
 from .returned import Absence, returned_rows
 from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
@@ -206,8 +216,13 @@ class Around:
         slave = self._slave(group.cluster_id, one["broker"], since, at)
         is_reported = one["was_behind"] or (unread and slave is None)
         behind = self._behind(group, place, one, reports) if is_reported else None
+        file = self._file(group, place, one, behind, unread)
+        given_up_by = None
         if behind is None and one["to_offset"] >= one["from_offset"]:
-            return None
+            given_up_by = self._given_up_by(group, place, one, unread, file)
+            if file is None or given_up_by is None:
+                return None
+            one = {**one, "to_offset": file.offset}
         is_of_broker = bool(unread or slave or one["was_lost"])
         away = unread[0] if unread else None
         kept = resumed = False
@@ -237,13 +252,32 @@ class Around:
             is_resumed=resumed,
             away_us=None if away is None else microseconds(away),
             back_us=self._back_us(group.cluster_id, one["broker"], unread),
-            file=self._file(group, place, one, behind, unread),
+            file=file,
+            given_up_by=given_up_by,
             slave=slave,
             slave_offset=self._slave_offset(group, place, since, at) if one["was_behind"] else None,
             members=None if group.membership_at is None else members_at(self.clients.get(group.pk, ()), since, at),
             fell_together=together,
         )
         return fallen if behind is None else self._begun_behind(group, fallen, behind, since)
+
+    def _given_up_by(
+        self,
+        group: ConsumerGroup,
+        place: Place,
+        one: dict[str, Any],
+        unread: Sequence[datetime],
+        file: AwayFile | None,
+    ) -> str | None:
+        """Who gave the queue up while an older file was put in place of its broker's: nobody does that to a broker that
+        goes on. By its first reading whoever took the queue anew may have been past the old offset again."""
+        if file is None or file.changed is None or file.offset is None or file.offset >= one["from_offset"]:
+            return None
+        since = moment(one["before_us"]) - NO_REPORT_OLDER
+        told = self.stored.held(group.cluster.name, since, self.until).get((group.name, place), ())
+        spoke = self.stored.spoke(group.cluster.name, since, self.until)
+        at = moment(one["at_us"])
+        return gave_up(told, lambda client: spoke.get((group.name, client), ()), unread[0], at)
 
     def _begun_behind(
         self, group: ConsumerGroup, fallen: FallenQueue, behind: HeldReport, since: datetime
@@ -339,8 +373,10 @@ class Around:
         at = moment(one["at_us"])
         files = self.stored.broker_files(group.cluster.name, place[1], unread[0], at)
         readings = files.readings.get((group.name, place), ())
-        shown, is_reported = one["to_offset"] if behind is None else behind.offset, behind is not None
-        return away_file(readings, files.missing, one["from_offset"], unread, at, shown, is_reported=is_reported)
+        shown = one["to_offset"] if behind is None else behind.offset
+        # Of a queue that did not fall the file may have been written since, too.
+        is_later = behind is not None or one["to_offset"] >= one["from_offset"]
+        return away_file(readings, files.missing, one["from_offset"], unread, at, shown, is_later=is_later)
 
 
 def _is_pause(errors: Sequence[str | None]) -> bool:

@@ -433,6 +433,37 @@ def test_a_broker_that_was_away_without_a_member_that_began_behind_repeats_nothi
     assert evaluate(lake, stored_and_read(lake, *offsets, every=30)) == 0
 
 
+@pytest.mark.parametrize(
+    ("files", "elsewhere", "told"),
+    [
+        ([(150, 160, 880), (130, 140, 890), (97, 5000, 850)], (97,), [("offset_file_changed", "likely", 0, 55)]),
+        (
+            [(150, 160, 880), (130, 140, 890), (104, 5000, 850), (97, 98, 930)],
+            (97,),
+            [("offset_file_changed", "likely", 0, 55)],
+        ),
+        ([(150, 160, 880), (130, 140, 890), (97, 5000, 850)], (), []),
+        ([(150, 160, 840), (97, 140, 850)], (97,), []),
+        ([(150, 160, 880), (97, 101, 900)], (97,), []),
+    ],
+    ids=["an older file", "an older one, then written", "kept its queue", "the broker's own file", "stopped in order"],
+)
+def test_a_queue_that_was_given_up_and_taken_anew_while_an_older_file_was_put_there_came_again(
+    lake, billing, files, elsewhere, told
+):
+    """No reading and no report shows it to be behind."""
+    a_broker_away(billing)
+    a_member(billing, A, 7000)
+    reported(lake, (121, 905), (85, 935))
+    for seconds in elsewhere:
+        reported(lake, (seconds, 7), topic="Payments", prefix="other-")
+    a_file_read(lake, *files)
+
+    evaluate(lake, stored_and_read(lake, 900, 930, every=30))
+
+    assert [(*row[:2], *row[4:6]) for row in events()] == told
+
+
 def test_a_broker_that_was_away_for_longer_than_readings_are_in_hand_is_compared_all_the_same(lake, billing):
     for seconds, read in ((4000, True), (3985, False), (105, False), (90, True)):
         a_reading(billing.cluster, ago(seconds), brokers=[{"name": "broker-a", "read": read}], complete=read)
