@@ -1,7 +1,7 @@
 """Who held a queue around the time that its offset went back: how far that member was, whether it kept the queue, and
 whether another one took it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from consumers.models import Assignment
@@ -62,13 +62,13 @@ def is_kept(
 
 def has_kept(
     told: Sequence[HeldReport],
-    spoke: Callable[[str], Sequence[datetime]],
+    spoke: Mapping[str, Sequence[datetime]],
     from_offset: int,
     away: datetime,
     at: datetime,
 ) -> bool:
     """The same by reports alone: brokers that were away list no member until its next heartbeat, 30 s later (RocketMQ
-    5.4.0, ClientConfig.heartbeatBrokerInterval). `spoke`: when a member reported anything. It reported the queue
+    5.4.0, ClientConfig.heartbeatBrokerInterval). `spoke`: when each member reported anything. It reported the queue
     before and after, whenever it reported, and never to be further back."""
     for client_id in {one.client_id for one in told}:
         own = [one for one in told if one.client_id == client_id]
@@ -77,7 +77,7 @@ def has_kept(
         if not before or not later or later[-1].at <= at:
             continue
         times = {one.at for one in own}
-        is_always = all(one in times for one in spoke(client_id) if before[-1].at < one < later[0].at)
+        is_always = all(one in times for one in spoke.get(client_id, ()) if before[-1].at < one < later[0].at)
         is_same = len({one.started_at for one in (before[-1], *later)}) == 1
         if is_always and is_same and min(one.offset for one in later) >= max(from_offset, before[-1].offset):
             return True
@@ -85,13 +85,13 @@ def has_kept(
 
 
 def gave_up(
-    told: Sequence[HeldReport], spoke: Callable[[str], Sequence[datetime]], away: datetime, at: datetime
+    told: Sequence[HeldReport], spoke: Mapping[str, Sequence[datetime]], away: datetime, at: datetime
 ) -> str | None:
     """Who held the queue when its broker went away, reported without it before `at`, and it or another had the queue
     by then or later: taken anew, from the broker."""
     for client_id in dict.fromkeys(one.client_id for one in told if one.at <= away):
         own = {one.at for one in told if one.client_id == client_id}
-        without = next((one for one in spoke(client_id) if away < one < at and one not in own), None)
+        without = next((one for one in spoke.get(client_id, ()) if away < one < at and one not in own), None)
         if without is not None and any(one.at > without for one in told):
             return client_id
     return None

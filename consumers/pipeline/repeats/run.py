@@ -171,8 +171,8 @@ def _with_events(
         wanted |= Q(source=source, last_at__gt=after, started_at__lt=until)
     found: dict[RepeatSource, set[int]] = {source: set() for source in spans}
     rows = RepeatEvent.objects.filter(wanted, group__cluster__name__in=clusters)
-    for source, group in rows.values_list("source", "group_id"):
-        found[RepeatSource(source)].add(group)
+    for name, group in rows.values_list("source", "group_id"):
+        found[RepeatSource(name)].add(group)
     return found
 
 

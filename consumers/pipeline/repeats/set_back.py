@@ -5,36 +5,28 @@ five queries where an offset went back, one otherwise.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 from django.db.models import Q
 
 from consumers.lake.store import Lake
-from consumers.models import (
-    Assignment,
-    Client,
-    ConsumerGroup,
-    Reading,
-    Rebalance,
-    ResetMethod,
-    ResetOutcome,
-    ResetQueue,
-)
+from consumers.models import Assignment, ConsumerGroup, ResetMethod, ResetOutcome, ResetQueue
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import QUEUE
 from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.known import MOVED_WITHIN
 from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.totals import TOLD
-from consumers.vocabulary.reasons import PollProblem, reasons_in
 from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import AwayFile, away_file
+from .broker_readings import BrokerReadings, broker_readings
 from .fallen import FallenQueue, ResetWrite, fallen_part
+from .group_members import MemberSpan, member_spans, members_at, queue_moves, queue_reports
 from .holders import (
     NO_REPORT_OLDER,
     begins_again,
@@ -51,19 +43,8 @@ from .returned import Absence, returned_rows
 from .stored_history import HeldReport, Place, StoredHistory, broker_offsets
 
 NUMBERS = ("from_offset", "broker_offset", "min_offset", "fastest", "was_lost", "before_us", "at_us")
-# Why a broker was not asked.
-PAUSES = (PollProblem.NOT_ASKED_UNTIL, PollProblem.NOT_ASKED_AFTER_FAILURES)
 # Members commit at least so often, unless somebody set them to.
 COMMITTED_WITHIN = timedelta(seconds=5)
-
-
-class MemberSpan(NamedTuple):
-    """A member while brokers listed it. `doubled`: since when two processes share its id."""
-
-    client_id: str
-    seen: datetime
-    gone: datetime | None
-    doubled: datetime | None
 
 
 @dataclass(frozen=True)
@@ -107,7 +88,7 @@ def reset_parts(clusters: Sequence[str], after: datetime, until: datetime) -> di
     if not groups:
         return {}
     found: dict[int, list[RepeatPart]] = defaultdict(list)
-    reports, clients = _reports(groups, after, until), _clients(groups, after, until)
+    reports, clients = queue_reports(groups, after, until), member_spans(groups, after, until)
     ends = broker_offsets(groups)
     for (pk, place), resets in written_resets(groups, after, until).items():
         for one in resets:
@@ -173,7 +154,7 @@ class Around:
     """What is known around falls of offsets."""
 
     resets: dict[tuple[int, Place], list[WrittenReset]]
-    readings: dict[int, list[tuple[datetime, dict[str, dict[str, Any]]]]]  # by cluster, oldest first
+    readings: Mapping[int, BrokerReadings]  # by cluster
     moves: dict[tuple[int, Place], list[tuple[datetime, datetime]]]
     clients: dict[int, list[MemberSpan]]
     reports: dict[tuple[int, Place], list[Assignment]]
@@ -193,10 +174,10 @@ class Around:
         since, last = moment(min(one["before_us"] for one in rows)), moment(max(one["at_us"] for one in rows))
         return cls(
             resets=written_resets(ids, since, until),
-            readings=_readings({group.cluster_id for group in groups}, since, last),
-            moves=_moves(ids, since, last, timedelta(seconds=durations.replay_after_move_seconds)),
-            clients=_clients(ids, since, last),
-            reports=_reports(ids, since, until),
+            readings=broker_readings({group.cluster_id for group in groups}, since, last),
+            moves=queue_moves(ids, since, last, timedelta(seconds=durations.replay_after_move_seconds)),
+            clients=member_spans(ids, since, last),
+            reports=queue_reports(ids, since, until),
             stored=stored,
             until=until,
         )
@@ -212,8 +193,8 @@ class Around:
         place = (one["topic"], one["broker"], one["queue_id"])
         since, at = moment(one["before_us"]), moment(one["at_us"])
         reports = self.reports.get((group.pk, place), ())
-        unread = self._unread(group.cluster_id, one["broker"], since, at)
-        slave = self._slave(group.cluster_id, one["broker"], since, at)
+        readings = self.readings[group.cluster_id]
+        unread, slave = readings.unread(one["broker"], since, at), readings.slave(one["broker"], since, at)
         is_reported = one["was_behind"] or (unread and slave is None)
         behind = self._behind(group, place, one, reports) if is_reported else None
         file = self._file(group, place, one, behind, unread)
@@ -230,10 +211,9 @@ class Around:
         if is_of_broker:
             held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
             told = held.get((group.name, place), ())
-            spoke = self.stored.spoke(group.cluster.name, since - NO_REPORT_OLDER, self.until)
+            spoke = self.stored.spoke(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(group.name, {})
             kept = is_kept(reports, told, one["from_offset"], since, at) or (
-                away is not None
-                and has_kept(told, lambda client: spoke.get((group.name, client), ()), one["from_offset"], away, at)
+                away is not None and has_kept(told, spoke, one["from_offset"], away, at)
             )
             resumed = not kept and is_resumed(reports, told, one["from_offset"], away or at)
             held_to = held_to if away is None else held_before(reports, told, one["from_offset"], since, away)
@@ -251,7 +231,7 @@ class Around:
             is_kept=kept,
             is_resumed=resumed,
             away_us=None if away is None else microseconds(away),
-            back_us=self._back_us(group.cluster_id, one["broker"], unread),
+            back_us=microseconds(readings.last_asked(one["broker"], unread)) if unread else None,
             file=file,
             given_up_by=given_up_by,
             slave=slave,
@@ -275,24 +255,24 @@ class Around:
             return None
         since = moment(one["before_us"]) - NO_REPORT_OLDER
         told = self.stored.held(group.cluster.name, since, self.until).get((group.name, place), ())
-        spoke = self.stored.spoke(group.cluster.name, since, self.until)
-        at = moment(one["at_us"])
-        return gave_up(told, lambda client: spoke.get((group.name, client), ()), unread[0], at)
+        spoke = self.stored.spoke(group.cluster.name, since, self.until).get(group.name, {})
+        return gave_up(told, spoke, unread[0], moment(one["at_us"]))
 
     def _begun_behind(
         self, group: ConsumerGroup, fallen: FallenQueue, behind: HeldReport, since: datetime
     ) -> FallenQueue:
         """What a member reported in between is nearer to where it began than what its broker shows later."""
-        shown = {"shown_us": microseconds(behind.at), "to_offset": behind.offset, "resumed_by": behind.client_id}
+        later = fallen.to_offset
+        shown_us = microseconds(behind.at)
+        fallen = replace(fallen, shown_us=shown_us, to_offset=behind.offset, resumed_by=behind.client_id)
         if fallen.slave is not None:
-            begun = microseconds(self._before(group.cluster_id, behind.at, since))
-            return replace(fallen, back_us=begun, **shown)
+            return replace(fallen, back_us=microseconds(self.readings[group.cluster_id].before(behind.at, since)))
         # Of a broker that is away nobody is given anything.
         assert fallen.away_us is not None
         earlier = self._spoke_before(group, behind, moment(fallen.away_us))
-        seconds = (fallen.at_us - microseconds(behind.at)) / MICROSECONDS
-        pace = (fallen.to_offset - behind.offset) / seconds if seconds > 0 else 0.0
-        return replace(fallen, back_us=microseconds(earlier), regained=pace, **shown)
+        seconds = (fallen.at_us - shown_us) / MICROSECONDS
+        regained = (later - behind.offset) / seconds if seconds > 0 else 0.0
+        return replace(fallen, back_us=microseconds(earlier), regained=regained)
 
     def _is_shared(self, group: int, place: Place, since: datetime, at: datetime) -> bool:
         """Two processes with one id held the queue: each commits what it has itself, in turn."""
@@ -303,39 +283,11 @@ class Around:
         }
         return any(one.client_id in shared and one.seen_since <= at for one in self.reports.get((group, place), ()))
 
-    def _unread(self, cluster: int, broker: str, since: datetime, at: datetime) -> list[datetime]:
-        """The readings in between that did not get the broker's answer."""
-        return [
-            taken_at
-            for taken_at, brokers in self.readings.get(cluster, ())
-            if since < taken_at < at and not brokers.get(broker, {}).get("read")
-        ]
-
-    def _back_us(self, cluster: int, broker: str, unread: Sequence[datetime]) -> int | None:
-        """When it was last asked in vain: a broker that failed again and again is not asked in each reading."""
-        read = dict(self.readings.get(cluster, ()))
-        errors = [read[at].get(broker, {}).get("error") for at in unread]
-        asked = [at for number, at in enumerate(unread) if not number or not _is_pause(errors[number - 1 : number + 1])]
-        return microseconds(asked[-1]) if asked else None
-
     def _spoke_before(self, group: ConsumerGroup, behind: HeldReport, away: datetime) -> datetime:
         """When the member had last reported before, without the queue or while it had it before."""
-        spoke = self.stored.spoke(group.cluster.name, away, self.until)
-        own = (at for at in spoke.get((group.name, behind.client_id), ()) if at < behind.at)
+        spoke = self.stored.spoke(group.cluster.name, away, self.until).get(group.name, {})
+        own = (at for at in spoke.get(behind.client_id, ()) if at < behind.at)
         return max(own, default=away)
-
-    def _before(self, cluster: int, at: datetime, since: datetime) -> datetime:
-        """The reading before."""
-        return max((one for one, _ in self.readings.get(cluster, ()) if since <= one < at), default=since)
-
-    def _slave(self, cluster: int, broker: str, since: datetime, at: datetime) -> str | None:
-        """That answered in its master's place before, or in between."""
-        found = (
-            brokers.get(broker, {}).get("read_from")
-            for taken_at, brokers in self.readings.get(cluster, ())
-            if since <= taken_at <= at
-        )
-        return next((slave for slave in found if slave is not None), None)
 
     def _slave_offset(self, group: ConsumerGroup, place: Place, since: datetime, at: datetime) -> int | None:
         """The oldest that was read: a slave's own moves on only."""
@@ -379,20 +331,6 @@ class Around:
         return away_file(readings, files.missing, one["from_offset"], unread, at, shown, is_later=is_later)
 
 
-def _is_pause(errors: Sequence[str | None]) -> bool:
-    """The second of two readings in a row only repeats until when the broker is not asked."""
-    before, now = errors
-    return (
-        now is not None
-        and now == before
-        and any(isinstance(one, dict) and one["code"] in PAUSES for one in reasons_in(now))
-    )
-
-
-def members_at(clients: Sequence[MemberSpan], since: datetime, at: datetime) -> int:
-    return sum(one.seen <= at and (one.gone is None or one.gone > since) for one in clients)
-
-
 def written_resets(
     groups: Collection[int], since: datetime, until: datetime
 ) -> dict[tuple[int, Place], list[WrittenReset]]:
@@ -416,46 +354,4 @@ def written_resets(
         write = ResetWrite(str(row.reset_id), row.before, row.target, is_confirmed)
         key = row.reset.group_id, (row.topic, row.broker, row.queue_id)
         found[key].append(WrittenReset(row.before_at, end + MOVED_WITHIN, row.written_at, write))
-    return found
-
-
-def _readings(clusters: set[int], since: datetime, until: datetime) -> dict[int, list[tuple[datetime, dict[str, Any]]]]:
-    found: dict[int, list[tuple[datetime, dict[str, Any]]]] = defaultdict(list)
-    rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since, taken_at__lte=until)
-    for cluster, at, brokers in rows.order_by("taken_at").values_list("cluster_id", "taken_at", "brokers"):
-        found[cluster].append((at, {one["name"]: one for one in brokers}))
-    return found
-
-
-def _moves(
-    groups: Collection[int], since: datetime, until: datetime, slack: timedelta
-) -> dict[tuple[int, Place], list[tuple[datetime, datetime]]]:
-    """When queues went from one owner to another. One that nobody held has an offset that no owner sets back."""
-    found: dict[tuple[int, Place], list[tuple[datetime, datetime]]] = defaultdict(list)
-    rows = Rebalance.objects.filter(
-        group__in=groups, started_before__lte=until + slack, last_change_at__gte=since - slack
-    )
-    for row in rows.prefetch_related("topics"):
-        span = (row.started_after or row.started_before) - slack, (row.settled_at or row.last_change_at) + slack
-        for topic in row.topics.all():
-            for move in topic.moves:
-                if move["before"] and move["after"] is not None and move["before"] != move["after"]:
-                    found[row.group_id, (topic.topic, move["broker"], move["queue_id"])].append(span)
-    return found
-
-
-def _clients(groups: Collection[int], since: datetime, until: datetime) -> dict[int, list[MemberSpan]]:
-    found: dict[int, list[MemberSpan]] = defaultdict(list)
-    rows = Client.objects.filter(Q(gone_by=None) | Q(gone_by__gt=since), group__in=groups, seen_since__lte=until)
-    names = ("group_id", "client_id", "seen_since", "gone_by", "duplicated_since")
-    for group, client_id, seen, gone, doubled in rows.values_list(*names):
-        found[group].append(MemberSpan(client_id, seen, gone, doubled))
-    return found
-
-
-def _reports(groups: Collection[int], since: datetime, until: datetime) -> dict[tuple[int, Place], list[Assignment]]:
-    found: dict[tuple[int, Place], list[Assignment]] = defaultdict(list)
-    rows = Assignment.objects.filter(group__in=groups, last_seen__gte=since - NO_REPORT_OLDER, seen_since__lte=until)
-    for row in rows.select_related("queue__topic"):
-        found[row.group_id, (row.queue.topic.name, row.queue.broker, row.queue.queue_id)].append(row)
     return found

@@ -71,18 +71,19 @@ class StoredHistory:
         """By group and place, in (since, until], oldest first."""
         return self._ownership(cluster, since, until)[0]
 
-    def spoke(self, cluster: str, since: datetime, until: datetime) -> Mapping[tuple[str, str], Sequence[datetime]]:
-        """When members reported what they hold, by group and client id; as above."""
+    def spoke(self, cluster: str, since: datetime, until: datetime) -> Mapping[str, Mapping[str, Sequence[datetime]]]:
+        """When members reported what they hold, by group, then by client id; as above."""
         return self._ownership(cluster, since, until)[1]
 
     def _ownership(self, cluster: str, since: datetime, until: datetime) -> Any:
         key = ("ownership", cluster, since, until)
         if key not in self._read:
-            held, spoke = defaultdict(list), defaultdict(list)
+            held: dict[tuple[str, Place], list[HeldReport]] = defaultdict(list)
+            spoke: dict[str, dict[str, list[datetime]]] = defaultdict(lambda: defaultdict(list))
             for row in self._rows("ownership", cluster, since, until, HELD, pc.is_null(pc.field("error"))):
                 if row["taken_at"] <= since:
                     continue
-                times = spoke[row["group"], row["client_id"]]
+                times = spoke[row["group"]][row["client_id"]]
                 if times[-1:] != [row["taken_at"]]:
                     times.append(row["taken_at"])
                 at = min((one for one in (row["commit_offset"], row["cached_min"]) if one is not None), default=None)
