@@ -85,14 +85,18 @@ def has_kept(
 
 
 def gave_up(
-    told: Sequence[HeldReport], spoke: Mapping[str, Sequence[datetime]], away: datetime, at: datetime
+    told: Sequence[HeldReport], spoke: Mapping[str, Sequence[datetime]], since: datetime, away: datetime, at: datetime
 ) -> str | None:
-    """Who held the queue when its broker went away, reported without it before `at`, and it or another had the queue
-    by then or later: taken anew, from the broker."""
+    """Who held the queue when its broker was last read, at `since`, or shortly before, reported without it before
+    `at`, and it or another had the queue again later: taken anew, from the broker that was back. Name servers may
+    have told members before that the broker goes."""
     for client_id in dict.fromkeys(one.client_id for one in told if one.at <= away):
         own = {one.at for one in told if one.client_id == client_id}
-        without = next((one for one in spoke.get(client_id, ()) if away < one < at and one not in own), None)
-        if without is not None and any(one.at > without for one in told):
+        first = min(own)
+        without = next((one for one in spoke.get(client_id, ()) if max(since, first) <= one and one not in own), None)
+        if without is None or without >= at:
+            continue
+        if min((one.at for one in told if one.at > without), default=away) > away:
             return client_id
     return None
 

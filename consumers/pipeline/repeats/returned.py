@@ -91,7 +91,7 @@ def returned_rows(absence: Absence, stored: StoredHistory, until: datetime) -> l
             continue
         reported = [one.offset for one in reports if row["before_us"] < microseconds(one.at) <= row["at_us"]]
         at = moment(row["at_us"])
-        is_anew = gave_up(reports, spoke.get(key[0], {}), absence.away, at)
+        is_anew = gave_up(reports, spoke.get(key[0], {}), moment(row["before_us"]), absence.away, at)
         if is_anew or min([*reported, row["to_offset"]]) < row["from_offset"]:
             found.append({"cluster": absence.cluster, **row})
     return found

@@ -253,10 +253,11 @@ class Around:
         goes on. By its first reading whoever took the queue anew may have been past the old offset again."""
         if file is None or file.changed is None or file.offset is None or file.offset >= one["from_offset"]:
             return None
-        since = moment(one["before_us"]) - NO_REPORT_OLDER
-        told = self.stored.held(group.cluster.name, since, self.until).get((group.name, place), ())
-        spoke = self.stored.spoke(group.cluster.name, since, self.until).get(group.name, {})
-        return gave_up(told, spoke, unread[0], moment(one["at_us"]))
+        since = moment(one["before_us"])
+        span = group.cluster.name, since - NO_REPORT_OLDER, self.until
+        told = self.stored.held(*span).get((group.name, place), ())
+        spoke = self.stored.spoke(*span).get(group.name, {})
+        return gave_up(told, spoke, since, unread[0], moment(one["at_us"]))
 
     def _begun_behind(
         self, group: ConsumerGroup, fallen: FallenQueue, behind: HeldReport, since: datetime

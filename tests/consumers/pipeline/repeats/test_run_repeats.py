@@ -442,11 +442,23 @@ def test_a_broker_that_was_away_without_a_member_that_began_behind_repeats_nothi
             (97,),
             [("offset_file_changed", "likely", 0, 55)],
         ),
+        (
+            [(150, 160, 880), (130, 140, 890), (97, 5000, 850)],
+            (120,),
+            [("offset_file_changed", "likely", 0, 55)],
+        ),
         ([(150, 160, 880), (130, 140, 890), (97, 5000, 850)], (), []),
         ([(150, 160, 840), (97, 140, 850)], (97,), []),
         ([(150, 160, 880), (97, 101, 900)], (97,), []),
     ],
-    ids=["an older file", "an older one, then written", "kept its queue", "the broker's own file", "stopped in order"],
+    ids=[
+        "an older file",
+        "an older one, then written",
+        "given up before it was away",
+        "kept its queue",
+        "the broker's own file",
+        "stopped in order",
+    ],
 )
 def test_a_queue_that_was_given_up_and_taken_anew_while_an_older_file_was_put_there_came_again(
     lake, billing, files, elsewhere, told
