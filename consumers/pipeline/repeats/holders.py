@@ -77,7 +77,7 @@ def has_kept(
         if not before or not later or later[-1].at <= at:
             continue
         times = {one.at for one in own}
-        is_always = all(one in times for one in spoke.get(client_id, ()) if before[-1].at < one < later[0].at)
+        is_always = all(one in times for one in spoke.get(client_id, ()) if before[-1].at < one < later[-1].at)
         is_same = len({one.started_at for one in (before[-1], *later)}) == 1
         if is_always and is_same and min(one.offset for one in later) >= max(from_offset, before[-1].offset):
             return True

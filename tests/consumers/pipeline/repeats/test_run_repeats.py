@@ -200,9 +200,10 @@ def test_an_owner_that_kept_its_offset_commits_again_and_repeats_nothing(lake, b
         ([(121, 905), (80, 905)], (), []),
         ([(121, 905), (97, 905), (80, 930)], (97,), []),
         ([(121, 905), (80, 930)], (97,), [50]),
+        ([(121, 905), (100, 905), (80, 930)], (97,), [50]),
         ([(121, 905), (80, 902)], (), [50]),
     ],
-    ids=["as far as before", "further", "without the queue meanwhile", "less far than before"],
+    ids=["as far as before", "further", "without the queue meanwhile", "without it for a part", "less far than before"],
 )
 def test_a_member_that_its_broker_lists_again_later_kept_its_queue_by_its_reports(
     lake, billing, reports, elsewhere, lows
