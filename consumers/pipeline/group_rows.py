@@ -8,18 +8,19 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from django.db import connections, transaction
+from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
 from consumers.lake.schemas import TEXT
 from consumers.models import Cluster, ConsumerGroup, GroupState, GroupWindow, Queue, QueueState, StateChange
-from consumers.pipeline.kernel.columns import GROUP, TOPIC_QUEUE, beside, matches
+from consumers.pipeline.kernel.columns import GROUP, QUEUE, TOPIC_QUEUE, beside, matches
 from consumers.pipeline.kernel.readings import encoded
 from consumers.polling.record.keyed_rows import BATCH, upsert, upsert_rows
 
+from .plain_rows import json_of, plain_batches, plain_rows, time_of
 from .rebalance_rows import newest_rebalances
 from .slices import floor
-from .volumes import FIELDS, MEASURED, NOTHING_KNOWN, VOLUMES, Recent, joined_windows
+from .volumes import FIELDS, HOUR, MEASURED, NOTHING_KNOWN, VOLUMES, Recent, joined_windows
 
 COMPARED = ["state", "rule", "provisional", "time_lag_seconds", "time_lag_kind"]
 GROUP_IDS = pa.schema([("cluster", TEXT), ("group", TEXT), ("group_id", pa.int64())])
@@ -60,49 +61,97 @@ class QueueIds:
         return self.table
 
 
-def write_queue_states(judged: pa.Table, clusters: Sequence[str], judged_at: datetime, queue_ids: pa.Table) -> int:
-    """Returns how many of `judged` have rows of the poll to stand beside; the others wait until they have."""
+@dataclass
+class StateRows:
+    """The rows of queues' states as a run left them, and where each judged queue is placed: kept from run to run of a
+    process. Read again where rows came or went, where another run judged, and in every hour."""
+
+    rows: pa.Table = field(default_factory=STORED.empty_table)
+    of_clusters: tuple[str, ...] = ()
+    judged_at: datetime | None = None
+    # Names of the judged queues, the keys that they were looked up in, and those that were found.
+    names: tuple[pa.Table, ...] = ()
+    keys: pa.Table | None = None
+
+    def taken(self, clusters: Sequence[str], judged_at: datetime) -> pa.Table:
+        """For a run that puts back what it leaves: after one that failed half-way they are read again."""
+        was, self.judged_at = self.judged_at, None
+        is_kept = (
+            was is not None
+            and self.of_clusters == tuple(clusters)
+            and floor(was, HOUR) == floor(judged_at, HOUR)
+            and GroupState.objects.aggregate(newest=Max("judged_at"))["newest"] == was
+            and QueueState.objects.count() == self.rows.num_rows
+        )
+        if not is_kept:
+            rows = QueueState.objects.filter(group__cluster__name__in=clusters)
+            names = ["group_id", "queue_id", "state", "rule", "provisional", "time_lag_seconds", "time_lag_kind"]
+            self.rows = _read(rows, names, STORED)
+        self.of_clusters = tuple(clusters)
+        return self.rows
+
+    def put_back(self, placed: pa.Table, others: pa.Table, judged_at: datetime) -> None:
+        """`placed` were judged, `others` have rows all the same."""
+        rows = placed.select([*STATE_KEY, *COMPARED]).rename_columns(STORED.names).cast(STORED)
+        self.rows = pa.concat_tables([rows, others]).combine_chunks()
+        self.judged_at = judged_at
+
+    def placed(self, judged: pa.Table, group_ids: pa.Table, queue_ids: pa.Table) -> pa.Table:
+        """The keys of each judged queue, null where it has no row."""
+        names = (judged.select(QUEUE), group_ids, queue_ids)
+        if self.keys is None or any(not one.equals(was) for one, was in zip(names, self.names, strict=True)):
+            places = {"group_id": (group_ids, GROUP), "queue_pk": (queue_ids, TOPIC_QUEUE)}
+            found = {}
+            for name, (keys, key) in places.items():
+                place = matches(judged, keys, key)
+                found[name] = keys[name].combine_chunks().take(pa.array(place, mask=place < 0))
+            self.names, self.keys = names, pa.table(found)
+        return self.keys
+
+
+def write_queue_states(
+    judged: pa.Table,
+    clusters: Sequence[str],
+    judged_at: datetime,
+    queue_ids: pa.Table,
+    kept: StateRows | None = None,
+) -> int:
+    """Returns how many of `judged` have rows of the poll to stand beside; the others wait until they have. `kept`: what
+    the run before this one left in this process."""
+    kept = kept or StateRows()
+    stored = kept.taken(clusters, judged_at)
     groups = ConsumerGroup.objects.filter(cluster__name__in=clusters)
     later = set(GroupState.objects.filter(judged_at__gt=judged_at).values_list("group_id", flat=True))
-    placed = _placed(judged, groups, queue_ids)
+    placed = _placed(judged, groups, queue_ids, kept)
     if later:
         is_later = pc.is_in(placed["group_id"], value_set=pa.array(sorted(later), pa.int64()))
         placed = placed.filter(pc.invert(is_later))
-    stored = _read(
-        QueueState.objects.filter(group__in=groups),
-        ["group_id", "queue_id", "state", "rule", "provisional", "time_lag_seconds", "time_lag_kind"],
-        STORED,
-    )
     compared = beside(placed, stored, STATE_KEY)
     changed = compared.filter(_has_changed(compared))
     # A state that stays has its old beginning, whatever its newest evidence reaches back to.
     stays = pc.fill_null(pc.equal(changed["state"], changed["was_state"]), False)
     _upsert(changed.filter(stays), judged_at, keep=["since"])
     _upsert(changed.filter(pc.invert(stays)), judged_at)
-    _delete_gone_queues(placed, stored, later)
+    kept.put_back(placed, _delete_gone_queues(placed, stored, later), judged_at)
     return placed.num_rows
 
 
-def _placed(judged: pa.Table, groups: QuerySet[ConsumerGroup], queue_ids: pa.Table) -> pa.Table:
+def _placed(judged: pa.Table, groups: QuerySet[ConsumerGroup], queue_ids: pa.Table, kept: StateRows) -> pa.Table:
     """Without those that have no row of their group or queue."""
-    group_ids = _read(groups, ["cluster__name", "name", "id"], GROUP_IDS)
+    keys = kept.placed(judged, _read(groups, ["cluster__name", "name", "id"], GROUP_IDS), queue_ids)
     columns = judged.select(["detail", "since", "time_lag_error_seconds", *COMPARED])
-    group, queue = matches(judged, group_ids, GROUP), matches(judged, queue_ids, TOPIC_QUEUE)
-    for name, keys, place in (("group_id", group_ids, group), ("queue_pk", queue_ids, queue)):
-        columns = columns.append_column(name, keys[name].combine_chunks().take(pa.array(place, mask=place < 0)))
-    return columns.filter(pa.array((group >= 0) & (queue >= 0)))
+    for name in keys.column_names:
+        columns = columns.append_column(name, keys[name])
+    is_placed = pc.and_(*(pc.is_valid(column) for column in keys.columns))
+    return columns if pc.all(is_placed).as_py() else columns.filter(is_placed)
 
 
 def _read(rows: QuerySet, names: list[str], schema: pa.Schema) -> pa.Table:
-    """As the database gives them: what Django makes of each value takes longer than to read it. A batch at a time: as
-    Python objects a million rows take a gigabyte."""
     found = [schema.empty_table()]
-    with connections[rows.db].cursor() as cursor:
-        cursor.execute(*rows.values_list(*names).query.sql_with_params())
-        for batch in iter(lambda: cursor.fetchmany(BATCH), []):
-            columns = zip(zip(*batch, strict=True), schema, strict=True)
-            # SQLite has numbers for no and yes.
-            found.append(pa.table([pa.array(column).cast(field.type) for column, field in columns], schema=schema))
+    for batch in plain_batches(rows, *names):
+        columns = zip(zip(*batch, strict=True), schema, strict=True)
+        # SQLite has numbers for no and yes.
+        found.append(pa.table([pa.array(column).cast(field.type) for column, field in columns], schema=schema))
     return pa.concat_tables(found).combine_chunks()
 
 
@@ -131,12 +180,14 @@ def _upsert(rows: pa.Table, judged_at: datetime, keep: Sequence[str] = ()) -> No
         upsert(QueueState, ["group", "queue"], columns, keep=keep)
 
 
-def _delete_gone_queues(placed: pa.Table, stored: pa.Table, later: set[int]) -> None:
-    """States of queues that the brokers no longer list for the group: their topic, offset or group was deleted."""
-    gone = stored.select(STATE_KEY).filter(pa.array(matches(stored, placed, STATE_KEY) < 0))
-    for row in gone.to_pylist():
-        if row["group_id"] not in later:
-            QueueState.objects.filter(group_id=row["group_id"], queue_id=row["queue_pk"]).delete()
+def _delete_gone_queues(placed: pa.Table, stored: pa.Table, later: set[int]) -> pa.Table:
+    """States of queues that the brokers no longer list for the group: their topic, offset or group was deleted. Returns
+    the others that are not judged: they were, later."""
+    others = stored.filter(pa.array(matches(stored, placed, STATE_KEY) < 0))
+    is_later = pc.is_in(others["group_id"], value_set=pa.array(sorted(later), pa.int64()))
+    for row in others.filter(pc.invert(is_later)).to_pylist():
+        QueueState.objects.filter(group_id=row["group_id"], queue_id=row["queue_pk"]).delete()
+    return others.filter(is_later)
 
 
 # Columns of a judged group that are stored as more, or as less, than they are.
@@ -283,7 +334,9 @@ def widen_groups(
     start = floor(since, step)
     end = floor(until - timedelta(microseconds=1), step) + step
     stored = GroupWindow.objects.filter(step_seconds=narrow, start__gte=start, start__lt=end).order_by("start")
-    parts = (row for row in stored.values("group_id", "start", *FIELDS).iterator() if row["group_id"] in groups)
+    names = ("group_id", "start", *FIELDS)
+    rows = (dict(zip(names, row, strict=True)) for row in plain_rows(stored, *names) if row[0] in groups)
+    parts = (row | {"start": time_of(row["start"]), "volumes_unknown": json_of(row["volumes_unknown"])} for row in rows)
     _write(list(joined_windows(parts, narrow, wide, reach)), wide)
 
 

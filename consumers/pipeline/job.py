@@ -28,7 +28,7 @@ from consumers.vocabulary.states import Flag
 from . import known
 from .bucket import FAR, SliceInputs, Work
 from .durations import Durations
-from .group_rows import QueueIds, write_group_states, write_group_windows, write_queue_states
+from .group_rows import QueueIds, StateRows, write_group_states, write_group_windows, write_queue_states
 from .kernel.anchors import ANCHORS
 from .kernel.columns import first_rows, key_numbers
 from .kernel.trend import minutes_needed
@@ -207,6 +207,7 @@ class RunCache:
 
     anchors: Anchors = field(default_factory=Anchors)
     queue_ids: QueueIds = field(default_factory=QueueIds)
+    states: StateRows = field(default_factory=StateRows)
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,7 @@ def run(
             readings=report.readings + _readings(found),
         )
         if work.is_last:
-            report = _write_states(found, report, durations, kept.queue_ids.of(clusters))
+            report = _write_states(found, report, durations, kept)
     rebalances = find_rebalances(lake, clusters, since, until, durations)
     report = replace(report, rebalances=_write_rebalances(rebalances, until))
     fell = pa.concat_tables(falls) if falls else None
@@ -319,9 +320,10 @@ def _readings(found: dict[str, pa.Table]) -> int:
     return sum(found["counts"]["readings"].to_pylist())
 
 
-def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations, queue_ids: pa.Table) -> Report:
+def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations, kept: RunCache) -> Report:
+    queue_ids = kept.queue_ids.of(report.clusters)
     queues, groups = found["queue_states"], found["group_states"]
-    placed = write_queue_states(queues, report.clusters, report.until, queue_ids)
+    placed = write_queue_states(queues, report.clusters, report.until, queue_ids, kept.states)
     recent = recent_volumes(report.until, timedelta(seconds=durations.reach_seconds))
     write_group_states(groups, report.clusters, report.until, recent, queue_ids)
     return replace(

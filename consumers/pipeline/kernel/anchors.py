@@ -29,17 +29,20 @@ def new_knots(gathered: Gathered, since_us: int, until_us: int) -> pa.Table:
     """
     readings = gathered.readings
     rows = np.flatnonzero(~np.isnan(readings.broker_offset) & readings.segments.spread(_serving(gathered)))
-    queue, at, offset = readings.segments.queue[rows], readings.at_us[rows], readings.broker_offset[rows]
-    has_before, has_earlier = _follows(queue, 1), _follows(queue, 2)
-    before_at, before, earlier = _shifted(at, 1), _shifted(offset, 1), _shifted(offset, 2)
+    seen = np.flatnonzero((readings.at_us[rows] >= since_us) & (readings.at_us[rows] < until_us))
+    # Of each sight, and of the first and the second before it.
+    queue, one_queue, two_queue = _back(readings.segments.queue[rows], seen)
+    at, before_at, _ = _back(readings.at_us[rows], seen)
+    offset, before, earlier = _back(readings.broker_offset[rows], seen)
+    has_before, has_earlier = (seen >= 1) & (one_queue == queue), (seen >= 2) & (two_queue == queue)
 
     has_changed = has_before & (offset != before)
     is_hourly = has_before & (at // HOUR_US != before_at // HOUR_US)
-    is_knot = (at >= since_us) & (at < until_us) & (~has_before | has_changed | is_hourly)
+    is_knot = ~has_before | has_changed | is_hourly
     # The end of a flat run; any other sight became a knot by its own change.
     ends_run = is_knot & has_changed & (~has_earlier | (earlier == before))
-    seen = np.concatenate([queue[is_knot], queue[ends_run]])
-    found = gathered.queues.select(TOPIC_QUEUE).take(pa.array(seen))
+    of_queue = np.concatenate([queue[is_knot], queue[ends_run]])
+    found = gathered.queues.select(TOPIC_QUEUE).take(pa.array(of_queue))
     change_at = np.concatenate([at[is_knot], at[ends_run]])
     columns = {
         "broker_offset": whole(np.concatenate([offset[is_knot], before[ends_run]])),
@@ -62,17 +65,8 @@ def _serving(gathered: Gathered) -> np.ndarray:
     return chosen
 
 
-def _follows(queue: np.ndarray, steps: int) -> np.ndarray:
-    """Whether the sight so many before it is of the same queue."""
-    found = np.zeros(len(queue), bool)
-    found[steps:] = queue[steps:] == queue[:-steps]
-    return found
-
-
-def _shifted(values: np.ndarray, steps: int) -> np.ndarray:
-    found = np.full(len(values), np.nan)
-    found[steps:] = values[:-steps]
-    return found
+def _back(values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return values[rows], values[np.maximum(rows - 1, 0)], values[np.maximum(rows - 2, 0)]
 
 
 NUMBERS = ("left_at", "left_offset", "right_at", "right_offset")

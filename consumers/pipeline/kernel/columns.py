@@ -118,6 +118,8 @@ def matches(left: pa.Table, right: pa.Table, names: Sequence[str]) -> np.ndarray
     """For each row of `left` the row of `right` with the same key, -1 where there is none. Keys of `right` differ."""
     if not right.num_rows or not left.num_rows:
         return np.full(left.num_rows, -1, np.int64)
+    if left.num_rows == right.num_rows and all(left[name].equals(right[name]) for name in names):
+        return np.arange(left.num_rows)
     mine, theirs = _shared([left, right], names)
     size = max(int(mine.max()), int(theirs.max())) + 1
     places = np.full(size, -1, np.int64)
@@ -141,11 +143,11 @@ def _shared(tables: Sequence[pa.Table], names: Sequence[str]) -> list[np.ndarray
     for name in names:
         codes, count = _codes([table[name] for table in tables])
         if size * count > MOST:
-            combined = _dense(combined)
+            combined = dense(combined)
             size = int(combined.max(initial=0)) + 1
         combined = combined * count + codes
         size *= count
-    return np.split(_dense(combined), ends[:-1])
+    return np.split(dense(combined), ends[:-1])
 
 
 def _codes(columns: Sequence[pa.ChunkedArray]) -> tuple[np.ndarray, int]:
@@ -178,7 +180,9 @@ def _indices(column: pa.DictionaryArray) -> np.ndarray:
     return np.asarray(column.indices.fill_null(-1), np.int64)
 
 
-def _dense(combined: np.ndarray) -> np.ndarray:
+def dense(combined: np.ndarray) -> np.ndarray:
+    """The same number for the same value; numbers begin at 0, in the order of first rows. Hashing is several times as
+    fast as the sort of np.unique."""
     return np.asarray(pa.array(combined).dictionary_encode().indices, np.int64)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import QUEUE, Texts, first_rows, key_numbers, numbers
+from .columns import QUEUE, Texts, dense, first_rows, key_numbers, numbers
 from .segments import MICROSECONDS, Segments
 
 LAST_COMMIT_SECONDS = 60
@@ -160,20 +160,19 @@ def _skips(
         return np.zeros(segments.rows, bool)
     # Readings of a cluster are taken for all of its queues at once: their time names the step.
     row_group = groups[segments.queue]
-    keys, step = np.unique(
-        np.stack([row_group[had_lag], readings.at_us[had_lag].astype(np.int64)]), axis=1, return_inverse=True
-    )
-    step = step.reshape(-1)
-    queues = np.bincount(step, minlength=keys.shape[1])
-    ended = np.bincount(step, weights=to_end[had_lag], minlength=keys.shape[1])
-    messages = np.bincount(step, weights=np.where(to_end, moved, 0)[had_lag], minlength=keys.shape[1])
+    moment = dense(readings.at_us[had_lag])
+    step = dense(row_group[had_lag] * (int(moment.max()) + 1) + moment)
+    first = np.flatnonzero(had_lag)[first_rows(step)]
+    queues = np.bincount(step)
+    ended = np.bincount(step, weights=to_end[had_lag])
+    messages = np.bincount(step, weights=np.where(to_end, moved, 0)[had_lag])
     rate = np.where(had_lag, moved / np.maximum((readings.at_us - since_us) / 1e6, 1e-6), np.nan)
-    fastest = np.zeros(keys.shape[1])
+    fastest = np.zeros(len(first))
     np.maximum.at(fastest, step, np.nan_to_num(rate[had_lag]))
     is_jump = (ended == queues) & (messages >= SKIP_MESSAGES)
     for place in np.flatnonzero(is_jump):
-        group = keys[0, place]
-        others = (row_group == group) & good & (moved > 0) & (readings.at_us != keys[1, place])
+        group, at = row_group[first[place]], readings.at_us[first[place]]
+        others = (row_group == group) & good & (moved > 0) & (readings.at_us != at)
         rates = moved[others] / ((readings.at_us[others] - since_us[others]) / 1e6)
         is_jump[place] = len(rates) >= SKIP_STEPS and fastest[place] > SKIP_FACTOR * rates.max()
     found = np.zeros(segments.rows, bool)
@@ -203,8 +202,8 @@ class Gathered:
         at = np.asarray(_microseconds(rows["taken_at"]))
         # Files come by time, so that mostly rows are in order already; a compacted hour is not.
         is_by_time = bool((at[1:] >= at[:-1]).all())
-        order = np.argsort(queue, kind="stable") if is_by_time else np.lexsort((at, queue))
         first = first_rows(queue)
+        order = _by_queue(queue, len(first)) if is_by_time else np.lexsort((at, queue))
         segments = Segments.of_lengths(np.bincount(queue, minlength=len(first)))
         offsets = {name: numbers(rows[name])[order] for name in OFFSETS}
         reason = Texts.of(rows["unknown_reason"]).kept(order)
@@ -235,6 +234,13 @@ class Gathered:
     @property
     def kind(self) -> Texts:
         return Texts.of(self.queues["kind"])
+
+
+def _by_queue(queue: np.ndarray, count: int) -> np.ndarray:
+    """The order of rows by queue, and by place: mostly every reading has the same queues in the same order."""
+    if count and not len(queue) % count and (queue.reshape(-1, count) == np.arange(count)).all():
+        return np.arange(len(queue)).reshape(-1, count).T.ravel()
+    return np.argsort(queue, kind="stable")
 
 
 def _microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -91,6 +91,9 @@ class Segments:
     def before(self, values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """At each chosen row the value of the chosen row before it in its queue; NaN at the first and elsewhere."""
         found = np.full(self.rows, np.nan)
+        if chosen.all():
+            found[1:] = np.where(self.is_first[1:], np.nan, values[:-1])
+            return found
         rows = np.flatnonzero(chosen)
         follows = self.queue[rows[1:]] == self.queue[rows[:-1]]
         found[rows[1:][follows]] = values[rows[:-1][follows]]

@@ -10,7 +10,7 @@ from consumers.pipeline.durations import Durations
 from consumers.vocabulary.reasons import VolumeReason
 from consumers.vocabulary.states import UnknownReason
 
-from .columns import QUEUE, Texts, arrow, matches, times, whole
+from .columns import QUEUE, Texts, arrow, dense, first_rows, matches, times, whole
 from .readings import Gathered, Hands
 from .segments import MICROSECONDS, MINUTE_US, Segments, at_rows, seconds
 from .time_lag import EXACT, UNKNOWN, TimeLags, count_up_to
@@ -172,10 +172,12 @@ def _falls(windows: MinuteWindows, values: np.ndarray, begin: np.ndarray) -> np.
 
 def _both(one: Texts, other: Texts) -> Texts:
     """Two reasons as one text; where they are the same it is said once."""
-    pairs, place = np.unique(np.stack([one.codes, other.codes]), axis=1, return_inverse=True)
-    texts = ["; ".join(_distinct(one, other, *pair)) for pair in pairs.T.tolist()]
+    place = dense(one.codes * (len(other.values) + 1) + other.codes)
+    first = first_rows(place)
+    pairs = zip(one.codes[first].tolist(), other.codes[first].tolist(), strict=True)
+    texts = ["; ".join(_distinct(one, other, *pair)) for pair in pairs]
     codes = np.array([number if text else -1 for number, text in enumerate(texts)], np.int64)
-    return Texts(codes[place.reshape(-1)], tuple(texts)) if texts else Texts.none(0)
+    return Texts(codes[place], tuple(texts)) if texts else Texts.none(0)
 
 
 def _distinct(one: Texts, other: Texts, mine: int, theirs: int) -> Iterator[str]:
