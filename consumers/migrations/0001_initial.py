@@ -1254,6 +1254,10 @@ class Migration(migrations.Migration):
             model_name='groupwindow',
             constraint=models.UniqueConstraint(fields=('group', 'step_seconds', 'start'), name='one_row_per_window'),
         ),
+        migrations.AddIndex(
+            model_name='queuesnapshot',
+            index=models.Index(condition=models.Q(('lost_at__isnull', False)), fields=['group'], name='lost_offsets'),
+        ),
         migrations.AddConstraint(
             model_name='incidentevent',
             constraint=models.UniqueConstraint(fields=('incident', 'sequence'), name='one_event_at_a_place'),

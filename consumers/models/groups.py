@@ -152,6 +152,8 @@ class QueueSnapshot(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["group", "queue"], name="one_snapshot_per_group_and_queue")]
+        # Few queues ever lose their offset: every run asks which did.
+        indexes = [models.Index(fields=["group"], condition=models.Q(lost_at__isnull=False), name="lost_offsets")]
 
     def __str__(self) -> str:
         return f"{self.group_id}/{self.queue_id}"

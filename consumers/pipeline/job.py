@@ -288,10 +288,10 @@ def _facts(
     clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations, anchors: pa.Table
 ) -> SliceInputs:
     reach = since - timedelta(seconds=durations.lookback_seconds)
-    brokers = list(known.BrokersRead(clusters, reach, until).unread(reach, until))
+    read = known.BrokersRead(clusters, reach, until + MINUTE)
+    brokers = list(read.unread(reach, until))
     silent = [known.silent_queues(brokers), known.unreported_queues(clusters, reach, besides=brokers)]
     start = floor(since, MINUTE)
-    read = known.BrokersRead(clusters, start, until + MINUTE)
     course = minutes_needed(durations) * MINUTE
     return SliceInputs(
         known.known_rows(clusters, kinds.groups, known.set_by_hand(clusters, reach - course, until)),

@@ -5,9 +5,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from consumers.models import ConsumerGroup, Queue, QueueState, Topic
-from consumers.pipeline.group_rows import QueueIds, write_queue_states
+from consumers.models import ConsumerGroup, GroupState, Queue, QueueState, Topic
+from consumers.pipeline.group_rows import QueueIds, StateRows, write_queue_states
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 
@@ -78,6 +80,70 @@ def test_each_of_its_numbers_is_a_change(group: ConsumerGroup, field: dict[str, 
     write(judged(), seconds=60)
     write(judged(**field), seconds=90)
     assert row()[3] == at(90)
+
+
+def write_again(kept: StateRows, *rows: dict[str, object], seconds: int) -> None:
+    """As runs of one process do."""
+    table = pa.Table.from_pylist(list(rows), SCHEMA)
+    write_queue_states(table, ["prod"], at(seconds), QueueIds().of(["prod"]), kept)
+    GroupState.objects.update_or_create(
+        group=ConsumerGroup.objects.get(), defaults={"judged_at": at(seconds), "since": at(0), "completeness": 1.0}
+    )
+
+
+def queries_of_states(queries: Any) -> int:
+    return sum('"consumers_queuestate"."state"' in one["sql"] for one in queries.captured_queries)
+
+
+def test_states_are_read_once_and_what_changes_is_written(group: ConsumerGroup) -> None:
+    kept = StateRows()
+    write_again(kept, judged(), seconds=60)
+    with CaptureQueriesContext(connection) as queries:
+        write_again(kept, judged(), seconds=90)
+        write_again(kept, judged(time_lag_seconds=90.0), seconds=120)
+    assert queries_of_states(queries) == 0
+    assert row() == ("STALL", 90.0, at(60), at(120))
+
+
+def test_a_state_that_was_deleted_meanwhile_is_written_again(group: ConsumerGroup) -> None:
+    kept = StateRows()
+    write_again(kept, judged(), seconds=60)
+    QueueState.objects.all().delete()
+    write_again(kept, judged(), seconds=90)
+    assert row() == ("STALL", 60.0, at(90), at(90))
+
+
+def test_what_another_run_judged_meanwhile_is_read_again(group: ConsumerGroup) -> None:
+    kept = StateRows()
+    write_again(kept, judged(), seconds=60)
+    write_again(StateRows(), judged(state="OK"), seconds=90)
+    write_again(kept, judged(), seconds=120)
+    assert row() == ("STALL", 60.0, at(120), at(120))
+
+
+def test_states_are_read_again_in_another_hour(group: ConsumerGroup) -> None:
+    kept = StateRows()
+    write_again(kept, judged(), seconds=60)
+    QueueState.objects.update(state="OK")
+    write_again(kept, judged(), seconds=60 + 3600)
+    assert row()[0] == "STALL"
+
+
+def test_a_queue_that_got_its_row_meanwhile_is_placed(group: ConsumerGroup) -> None:
+    kept = StateRows()
+    write_again(kept, judged(7), seconds=60)
+    Queue.objects.create(topic=group.cluster.topics.get(), broker="broker-a", queue_id=7, readable=True, writable=True)
+    write_again(kept, judged(7), seconds=90)
+    assert row()[3] == at(90)
+
+
+def test_what_goes_while_states_are_kept_goes(group: ConsumerGroup) -> None:
+    kept = StateRows()
+    for seconds in (60, 90):
+        write_again(kept, judged(0), judged(1), seconds=seconds)
+    for seconds in (120, 150):
+        write_again(kept, judged(1), seconds=seconds)
+        assert list(QueueState.objects.values_list("queue__queue_id", flat=True)) == [1]
 
 
 def test_a_queue_without_a_row_of_the_poll_waits(group: ConsumerGroup) -> None:
