@@ -81,7 +81,7 @@ class StateRows:
             and self.of_clusters == tuple(clusters)
             and floor(was, HOUR) == floor(judged_at, HOUR)
             and GroupState.objects.aggregate(newest=Max("judged_at"))["newest"] == was
-            and QueueState.objects.count() == self.rows.num_rows
+            and self._are_all(was)
         )
         if not is_kept:
             rows = QueueState.objects.filter(group__cluster__name__in=clusters)
@@ -89,6 +89,11 @@ class StateRows:
             self.rows = _read(rows, names, STORED)
         self.of_clusters = tuple(clusters)
         return self.rows
+
+    def _are_all(self, judged_at: datetime) -> bool:
+        """No other process has written or deleted since, even one that ended before the states of groups."""
+        found = QueueState.objects.aggregate(count=Count("pk"), newest=Max("judged_at"))
+        return found["count"] == self.rows.num_rows and (found["newest"] or judged_at) <= judged_at
 
     def put_back(self, placed: pa.Table, others: pa.Table, judged_at: datetime) -> None:
         """`placed` were judged, `others` have rows all the same."""

@@ -121,6 +121,15 @@ def test_what_another_run_judged_meanwhile_is_read_again(group: ConsumerGroup) -
     assert row() == ("STALL", 60.0, at(120), at(120))
 
 
+def test_what_another_process_wrote_before_it_died_is_read_again(group: ConsumerGroup) -> None:
+    """Its run ended between the states of queues and those of groups."""
+    kept = StateRows()
+    write_again(kept, judged(), seconds=60)
+    QueueState.objects.update(state="OK", judged_at=at(90))
+    write_again(kept, judged(), seconds=120)
+    assert row() == ("STALL", 60.0, at(120), at(120))
+
+
 def test_states_are_read_again_in_another_hour(group: ConsumerGroup) -> None:
     kept = StateRows()
     write_again(kept, judged(), seconds=60)
