@@ -57,7 +57,7 @@ def test_words_of_a_client_that_are_too_old_say_nothing_about_now(group):
     an_owner(group, queue, (112, 139, 23), last_seen=ago(46))
     row = the_row(group)
     assert ends(row) == (None, None, None)
-    assert row.unknown["exposure.high"] == "c1 last reported what it holds 46 s ago: older than 45 s is too old"
+    assert row.unknown["exposure.high"] == "c1 last reported its cached messages 46 s ago: older than 45 s is too old"
 
 
 def test_on_a_broker_that_is_not_read_only_the_file_bounds_what_comes_again(group):

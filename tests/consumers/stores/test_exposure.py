@@ -101,15 +101,15 @@ def test_without_a_file_the_death_of_both_is_unknown():
         (
             100,
             [held(112, 139, 28, said_at=ago(46))],
-            "c1 last reported what it holds 46 s ago: older than 45 s is too old",
+            "c1 last reported its cached messages 46 s ago: older than 45 s is too old",
         ),
         (
             100,
             [held(112, 139, 28), held(0, 9, 10, client="c2", said_at=ago(90))],
-            "c2 last reported what it holds 1 min 30 s",
+            "c2 last reported its cached messages 1 min 30 s",
         ),
-        (100, [held(cached_count=3)], "c1 did not report which messages it holds"),
-        (100, [held()], "c1 holds no message and has no offset in its memory"),
+        (100, [held(cached_count=3)], "c1 did not report its cached messages"),
+        (100, [held()], "c1 has cached no message and has no offset in its memory"),
     ],
 )
 def test_what_the_owner_did_not_say_leaves_everything_unknown(committed, owners, reason):

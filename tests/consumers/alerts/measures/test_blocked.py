@@ -50,7 +50,7 @@ def test_one_that_the_consumer_offset_has_passed_is_finished(group: ConsumerGrou
 @pytest.mark.parametrize("said", [{"running_info_error": "timed out"}, {"running_info_at": None}])
 def test_what_a_silent_member_holds_is_not_known(group: ConsumerGroup, said: dict[str, Any]) -> None:
     group.clients.update(**said)
-    assert of_group(Measure.BLOCKED) == (None, "c1 has not reported which messages it holds")
+    assert of_group(Measure.BLOCKED) == (None, "c1 has not reported its cached messages")
 
 
 def test_a_head_that_stands_is_known_though_another_member_is_silent(group: ConsumerGroup) -> None:

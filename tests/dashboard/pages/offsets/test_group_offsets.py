@@ -58,7 +58,7 @@ def test_a_bound_that_one_queue_lacks_is_left_open(admin_client: Client, group: 
 def test_without_any_answer_of_a_client_it_says_unknown_and_why(admin_client: Client, group: ConsumerGroup) -> None:
     group.assignments.update(last_seen=ago(100))
     text = said(admin_client)
-    assert "If all consumers crash now: unknown c1 last reported what it holds 1 min 40 s ago" in text
+    assert "If all consumers crash now: unknown c1 last reported its cached messages 1 min 40 s ago" in text
 
 
 def test_a_queue_has_a_line_with_every_store_and_how_far_they_are_apart(
