@@ -105,6 +105,7 @@ def write_lake(lake: Lake, queues: int) -> None:
         "min_offset": pa.array(np.zeros(queues, np.int64)),
         "pull_offset": pa.nulls(queues, pa.int64()),
         "first_stored_at": pa.nulls(queues, READINGS.field("first_stored_at").type),
+        "slave_offset": pa.nulls(queues, pa.int64()),
         "unknown_reason": pa.nulls(queues, pa.string()),
     }
     kind = number % 20

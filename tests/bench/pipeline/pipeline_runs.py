@@ -85,6 +85,7 @@ def write_readings(groups: int, queues: int, moments: list[datetime], first: int
         "min_offset": pa.array(np.zeros(count, np.int64)),
         "pull_offset": pa.nulls(count, pa.int64()),
         "first_stored_at": pa.nulls(count, READINGS.field("first_stored_at").type),
+        "slave_offset": pa.nulls(count, pa.int64()),
         "unknown_reason": pa.nulls(count, pa.string()),
     }
     for reading, at in enumerate(moments, first):
