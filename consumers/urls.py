@@ -51,7 +51,7 @@ from .resets.rest import (
     RestoreResetView,
     ResumeResetView,
 )
-from .rest.answers import AbsentView
+from .rest.problems import AbsentView
 from .rest.schema import (
     described as schema_extensions,  # noqa: F401 - describes tokens to the schema by being imported
     hooks,

@@ -9,7 +9,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.rest.access import charge
-from consumers.rest.answers import answered, object_response
+from consumers.rest.answers import object_response
+from consumers.rest.problems import answered
 from consumers.rest.requests import Parameters
 from consumers.rest.schema.described import acted, described
 

@@ -41,7 +41,8 @@ from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.models import Destination, Resend, ResendOutcome, ResendStatus
 from consumers.queries.declared import public
 from consumers.rest.access import MayChange
-from consumers.rest.answers import ListedRows, NotNow, found_group, list_response, object_response
+from consumers.rest.answers import ListedRows, list_response, object_response
+from consumers.rest.problems import NotNow, found_group
 from consumers.rest.requests import PAGE, RANGE, Choice, OneKind, Paging, Parameters, Ranged, said, taken
 from consumers.rest.schema.described import acted, described, problems_of, read_serializer
 

@@ -13,7 +13,8 @@ from rest_framework.views import APIView
 from consumers.findings.queries import FindingFilters, finding_list
 from consumers.models import Cluster
 from consumers.queries.findings import FindingRow
-from consumers.rest.answers import ListedRows, found_group, list_response
+from consumers.rest.answers import ListedRows, list_response
+from consumers.rest.problems import found_group
 from consumers.rest.requests import PAGE, Choice, Paging, taken
 from consumers.rest.schema.described import described
 from consumers.vocabulary.findings import FindingCode, FindingSeverity

@@ -23,7 +23,8 @@ from consumers.queries.history import History, Point, Series, group_history
 from consumers.queries.limits import why_not_evaluated
 from consumers.queries.windows import MOST_WINDOWS
 from consumers.rest.access import charge
-from consumers.rest.answers import ListedRows, NotNow, found_group, group_missing, list_response, object_response, whole
+from consumers.rest.answers import ListedRows, list_response, object_response, whole
+from consumers.rest.problems import NotNow, found_group, group_missing
 from consumers.rest.requests import PAGE, Choice, Moment, Paging, Parameters, narrowed, ordering_by, taken
 from consumers.rest.schema.described import described, made_serializer
 

@@ -4,7 +4,8 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.rest.answers import ListedRows, found_group, list_response
+from consumers.rest.answers import ListedRows, list_response
+from consumers.rest.problems import found_group
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
 from consumers.rest.schema.described import described
 from consumers.vocabulary.logs import LogCode

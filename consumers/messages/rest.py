@@ -11,7 +11,8 @@ from rest_framework.views import APIView
 from consumers.dead_letters.inspection import MAY_SEE
 from consumers.jobs.asking import PATIENCE
 from consumers.rest.access import charge
-from consumers.rest.answers import answered, found_group, object_response
+from consumers.rest.answers import object_response
+from consumers.rest.problems import answered, found_group
 from consumers.rest.requests import Parameters
 from consumers.rest.schema.described import described
 

@@ -20,7 +20,8 @@ from consumers.ownership.rows import AssignmentRow, MemberRow
 from consumers.ownership.subscriptions import SubscriptionHistory, SubscriptionRow, subscription_history
 from consumers.pipeline.upkeep import STEPS
 from consumers.rest.access import charge
-from consumers.rest.answers import found_group, list_response, object_response, whole
+from consumers.rest.answers import list_response, object_response, whole
+from consumers.rest.problems import found_group
 from consumers.rest.requests import (
     MOST_ROWS,
     PAGE,

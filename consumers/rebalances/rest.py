@@ -9,7 +9,8 @@ from rest_framework.views import APIView
 
 from consumers.rebalances.detail import rebalance_rows
 from consumers.rebalances.rows import RebalanceFilters, RebalanceRow
-from consumers.rest.answers import ListedRows, list_response, refuse_unknown
+from consumers.rest.answers import ListedRows, list_response
+from consumers.rest.problems import refuse_unknown
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
 from consumers.rest.schema.described import described, made_serializer
 from consumers.vocabulary.reasons import RebalanceCause

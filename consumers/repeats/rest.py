@@ -7,7 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.rest.answers import ListedRows, list_response, refuse_unknown
+from consumers.rest.answers import ListedRows, list_response
+from consumers.rest.problems import refuse_unknown
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
 from consumers.rest.schema.described import described, made_serializer
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence

@@ -23,7 +23,8 @@ from consumers.queries.declared import URL, answer, public
 from consumers.resets.targets.reset_targets import OFFERED
 from consumers.resets.targets.values import MOST_QUEUES, Asker, QueueKey, ResetRequest
 from consumers.rest.access import MayChange
-from consumers.rest.answers import NotNow, Refused, object_response
+from consumers.rest.answers import object_response
+from consumers.rest.problems import NotNow, Refused
 from consumers.rest.requests import Strict
 from consumers.vocabulary.reasons import reason_codes
 from consumers.vocabulary.resets import RowReason

@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import ResetKind, ResetOutcome, ResetStatus, ResetStep
-from consumers.rest.answers import ListedRows, csv_response, described_csv, found_group, list_response
+from consumers.rest.answers import ListedRows, csv_response, described_csv, list_response
+from consumers.rest.problems import found_group
 from consumers.rest.requests import (
     PAGE,
     RANGE,

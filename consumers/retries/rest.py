@@ -17,7 +17,8 @@ from consumers.pipeline.upkeep import STEPS
 from consumers.queries.declared import answer, public
 from consumers.queries.findings import FindingRow, detected_row
 from consumers.rest.access import charge
-from consumers.rest.answers import group_missing, object_response
+from consumers.rest.answers import object_response
+from consumers.rest.problems import group_missing
 from consumers.rest.requests import Moment, Parameters
 from consumers.rest.schema.described import described, made_serializer, read_serializer
 from consumers.retries.checks.condition_rows import Condition

@@ -86,7 +86,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["consumers.rest.access.RateLimit"],
     "DEFAULT_PARSER_CLASSES": ["consumers.rest.requests.JsonBody"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "consumers.rest.answers.problem_response",
+    "EXCEPTION_HANDLER": "consumers.rest.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 API_RATE = int(

@@ -19,7 +19,8 @@ from rest_framework.views import APIView
 
 from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape, defaults_of, why_no_role
 from consumers.rest.access import MayChange
-from consumers.rest.answers import ListedRows, Refused, list_response, object_response
+from consumers.rest.answers import ListedRows, list_response, object_response
+from consumers.rest.problems import Refused
 from consumers.rest.requests import PAGE, Paging, Parameters, Strict, said, taken
 from consumers.rest.schema.described import acted, described
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.defaults import server_error as of_django
 
 from consumers.jobs.hold import is_database_away
-from consumers.rest.answers import plain_problem
+from consumers.rest.problems import plain_problem
 
 from .theme import theme_of
 
