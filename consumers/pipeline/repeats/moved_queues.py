@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import Q
+
 from consumers.models import Assignment, Client, Rebalance, RepeatEvent
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.slices import microseconds
 from consumers.vocabulary.reasons import RebalanceCause
-from consumers.vocabulary.repeats import RepeatCause, RepeatSource
+from consumers.vocabulary.repeats import RepeatCause, RepeatEvidence, RepeatSource
 
 from .moved import LastOwner, MovedQueue, OwnerFate, moved_part
 from .parts import RepeatPart
@@ -64,13 +66,15 @@ def _may_repeat(move: Move) -> bool:
 
 @dataclass(frozen=True)
 class Holders:
-    """Who held queues, by group and place, and the intervals of members, by group and client id."""
+    """Who held queues, by group and place, and the intervals of members, by group and client id. `shared`: when two
+    processes had been found to have one client id: once one of them is gone, its row no longer tells."""
 
     assignments: Mapping[tuple[int, Place], Sequence[Assignment]]
     clients: Mapping[tuple[int, str], Sequence[Client]]
     silent: Collection[tuple[int, str]]
     resets: Mapping[tuple[int, Place], Sequence[WrittenReset]]
     set_back: Mapping[tuple[int, Place], Sequence[tuple[int, RepeatCause]]]
+    shared: Mapping[tuple[int, str], Sequence[tuple[datetime, datetime]]]
     slack: timedelta
 
     @classmethod
@@ -78,12 +82,14 @@ class Holders:
         groups = {row.group_id for row in rows}
         first = min(row.started_after or row.started_before for row in rows)
         slack = timedelta(seconds=durations.replay_after_move_seconds)
+        set_back, shared = _earlier_events(groups, first - slack)
         return cls(
             assignments=_assignments(groups, first - REACH, until),
             clients=_clients(groups, first - REACH, until),
             silent=set(_silent(groups, first - REACH)),
             resets=written_resets(groups, first, until),
-            set_back=_set_back(groups, first - slack),
+            set_back=set_back,
+            shared=shared,
             slack=slack,
         )
 
@@ -153,14 +159,15 @@ class Holders:
         return OwnerFate.SILENT if (row.group_id, client_id) in self.silent else OwnerFate.LEFT
 
     def _shared_id(self, row: Rebalance, move: Move) -> str | None:
-        end = row.settled_at or row.last_change_at
-        shared = (
-            one.client_id
-            for client_id in (*(move["before"] or ()), *(move["after"] or ()))
-            for one in self.clients.get((row.group_id, client_id), ())
-            if one.duplicated_since is not None and one.duplicated_since <= end
-        )
-        return next(shared, None)
+        begun, end = row.started_after or row.started_before, row.settled_at or row.last_change_at
+        for client_id in (*(move["before"] or ()), *(move["after"] or ())):
+            key = row.group_id, client_id
+            if any(one.duplicated_since and one.duplicated_since <= end for one in self.clients.get(key, ())):
+                return client_id
+            spans = self.shared.get(key, ())
+            if any(since - self.slack <= end and until + self.slack >= begun for since, until in spans):
+                return client_id
+        return None
 
     def _was_set_back(self, row: Rebalance, place: Place, is_taken_over: bool, owner: LastOwner | None) -> bool:
         begun, ended = row.started_after or row.started_before, row.settled_at or row.last_change_at
@@ -202,11 +209,22 @@ def _silent(groups: Collection[int], since: datetime) -> Iterator[tuple[int, str
                 yield group, one["client_id"]
 
 
-def _set_back(groups: Collection[int], since: datetime) -> dict[tuple[int, Place], list[tuple[int, RepeatCause]]]:
-    found: dict[tuple[int, Place], list[tuple[int, RepeatCause]]] = defaultdict(list)
-    rows = RepeatEvent.objects.filter(group__in=groups, source=RepeatSource.OFFSETS, last_at__gte=since)
-    for group, cause, parts in rows.values_list("group_id", "cause", "parts"):
-        for one in parts:
+SetBack = dict[tuple[int, Place], list[tuple[int, RepeatCause]]]
+Shared = dict[tuple[int, str], list[tuple[datetime, datetime]]]
+
+
+def _earlier_events(groups: Collection[int], since: datetime) -> tuple[SetBack, Shared]:
+    """Of what earlier runs found: queues whose offsets went back, and client ids that two processes had."""
+    set_back: SetBack = defaultdict(list)
+    shared: Shared = defaultdict(list)
+    is_wanted = Q(source=RepeatSource.OFFSETS) | Q(cause=RepeatCause.DUPLICATE_CLIENT_ID)
+    for event in RepeatEvent.objects.filter(is_wanted, group__in=groups, last_at__gte=since):
+        if event.cause == RepeatCause.DUPLICATE_CLIENT_ID:
+            for one in event.evidence:
+                if one["code"] == RepeatEvidence.SHARED_CLIENT_ID:
+                    shared[event.group_id, one["client_id"]].append((event.started_at, event.last_at))
+            continue
+        for one in event.parts:
             place = one["topic"], one["broker"], one["queue_id"]
-            found[group, place].append((one["at_us"], RepeatCause(cause)))
-    return found
+            set_back[event.group_id, place].append((one["at_us"], RepeatCause(event.cause)))
+    return set_back, shared

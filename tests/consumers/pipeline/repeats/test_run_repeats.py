@@ -190,6 +190,26 @@ def test_an_id_that_a_second_process_took_while_its_member_joined_is_the_cause(l
     assert [row[:2] for row in events()] == [("duplicate_client_id", "proven")]
 
 
+@pytest.mark.parametrize(("later", "cause"), [(555, "duplicate_client_id"), (200, "two_owners")])
+def test_a_shared_id_is_known_for_a_while_after_the_second_process_is_gone(lake, billing, later, cause):
+    """The row of the member no longer tells then."""
+    Client.objects.create(
+        group=billing, client_id=A, address="10.0.0.7:1", language="JAVA", seen_since=ago(600), last_seen=ago(5),
+        duplicated_since=ago(590),
+    )  # fmt: skip
+    doubled = {"doubly_owned_seconds_low": 0.0, "doubly_owned_seconds_high": 10.0}
+    row = a_rebalance(billing, ago(600), cause="joined", settled_at=ago(570))
+    a_moved_topic(row, moves=[a_move(0, (), (A,), **doubled)])
+    evaluate(lake, rebalanced=["billing"])
+    Client.objects.update(duplicated_since=None)
+    row = a_rebalance(billing, ago(later), cause="left", settled_at=ago(later - 5))
+    a_moved_topic(row, moves=[a_move(0, (A, B), (A,), **doubled)])
+
+    evaluate(lake, rebalanced=["billing"])
+
+    assert {row[0] for row in events()} == {"duplicate_client_id", cause}
+
+
 @pytest.mark.parametrize(("count", "high"), [(1, 600), (65, 501)], ids=["alone", "others wait for a thread"])
 def test_behind_a_message_that_stood_a_reset_repeats_all_that_may_be_finished(lake, billing, count, high):
     """1,000 messages; the first of those that it held stood at 900 when somebody set the offset to 400."""
