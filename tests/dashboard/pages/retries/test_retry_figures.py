@@ -67,8 +67,8 @@ def test_that_a_minute_which_was_judged_is_unknown_is_news_at_once(admin_client:
 def test_that_nothing_was_judged_for_long_is_hatched(admin_client: Client, group: ConsumerGroup) -> None:
     PipelineRun.objects.update(until=ago(600))
     GroupWindow.objects.filter(start__gte=ago(600)).delete()
-    reasons = traces(admin_client, "dead-letters")["unknown"]["customdata"]
-    assert reasons == ["not aggregated yet"] * 8
+    hatched = traces(admin_client, "dead-letters")["unknown"]
+    assert (hatched["customdata"], hatched["width"]) == (["not aggregated yet"], [8 * 60_000])
 
 
 def test_changes_of_state_are_marked(admin_client: Client, group: ConsumerGroup) -> None:
