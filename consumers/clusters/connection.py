@@ -13,9 +13,8 @@ from celery import shared_task
 
 from consumers.jobs import asking
 from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
-from consumers.jobs.wires import connected
+from consumers.jobs.wires import connected, reaching
 from consumers.models import Cluster
-from consumers.polling.registration import NoAccess
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.codes import (
@@ -146,11 +145,9 @@ def _failed(line: CheckedCall, error: RocketMQError) -> CheckedCall:
 
 def check_now(cluster: Cluster) -> ConnectionCheck:
     """Raises AnswerFailed where the registration itself does not allow to connect."""
-    try:
+    with reaching(AnswerProblem.CONNECTION_UNTESTED):
         wire = connected(cluster)
         return wire.run(checked(wire.pool, cluster.name_servers))
-    except (NoAccess, RocketMQError) as error:
-        raise AnswerFailed(AnswerProblem.CONNECTION_UNTESTED, error=str(error)) from None
 
 
 # Asked by a page.

@@ -8,14 +8,13 @@ from typing import Any
 
 from django.db import connections
 from django.db.models import QuerySet
-from django.utils.dateparse import parse_datetime
 
 from consumers.polling.record.keyed_rows import BATCH
 
 
 def plain_batches(rows: QuerySet, *names: str) -> Iterator[list[tuple[Any, ...]]]:
     """These columns, a batch at a time: as Python objects a million rows take a gigabyte. SQLite has numbers for no and
-    yes, and texts for times; every database has texts for JSON."""
+    yes; every database has texts for JSON."""
     with connections[rows.db].cursor() as cursor:
         cursor.execute(*rows.values_list(*names).query.sql_with_params())
         yield from iter(lambda: cursor.fetchmany(BATCH), [])
@@ -26,21 +25,12 @@ def plain_rows(rows: QuerySet, *names: str) -> Iterator[tuple[Any, ...]]:
         yield from batch
 
 
-def time_of(value: "str | datetime | None") -> datetime | None:
-    """SQLite's are of UTC without saying so, and texts where they were aggregated."""
-    at = _parsed_time(value) if isinstance(value, str) else value
-    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+def time_of(at: datetime) -> datetime:
+    """SQLite's are of UTC without saying so."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 # Of many rows few values differ.
-@lru_cache(maxsize=10_000)
-def _parsed_time(text: str) -> datetime:
-    found = parse_datetime(text)
-    if found is None:
-        raise ValueError(f"The database has {text!r} for a time.")
-    return found
-
-
 @lru_cache(maxsize=10_000)
 def json_of(text: str) -> Any:
     """Not to be changed: rows with the same text share it."""

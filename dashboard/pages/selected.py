@@ -23,14 +23,14 @@ from consumers.alerts.fields import MAY_MANAGE, why_no_role as why_not_silenced
 from consumers.alerts.silences import make
 from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters, GroupRow, group_places
-from consumers.models import Reset, ResetKind
+from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets.request import MAY_RESET, request_plan, why_no_role, why_not_planned
 from consumers.resets.targets.reset_targets import OFFERED, ResetTarget
 from consumers.resets.targets.values import ResetRefused
 from dashboard.figures.layout import beginning
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import compared_lag
-from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, page, problems, with_charts
+from dashboard.pages.common.frame import Frame, context, frame_of, page, problems, with_charts
 from dashboard.pages.resets.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
 
 from .alerts.alert_forms import form_page, sent
@@ -181,7 +181,8 @@ def _against_plans(request: HttpRequest, rows: list[GroupRow]) -> list[str]:
     """Why no plans can be made, each reason once."""
     if not request.user.has_perm(MAY_RESET):
         return [why_no_role()]
-    found = (why_not_planned(group_or_404(row.cluster, row.group), request.user) for row in rows)
+    groups = ConsumerGroup.objects.select_related("cluster").filter(pk__in=[row.id for row in rows])
+    found = (why_not_planned(group, request.user) for group in groups)
     return list(dict.fromkeys(reason for reason in found if reason))
 
 
