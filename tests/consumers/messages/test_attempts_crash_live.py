@@ -13,7 +13,7 @@ from django.test import Client
 
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.repeats.conftest import evaluated, site
-from tests.consumers.repeats.test_repeats_live import FIRST_COMMIT_SECONDS, member, owners, polled_until
+from tests.consumers.repeats.test_repeats_live import FIRST_COMMIT_SECONDS, member, owners, polled_until, sent_at_once
 from tests.consumers.resetting.live_site import Site
 from tests.plugins.counting_consumers import CountingConsumers, Place
 from tests.plugins.java_admin import JavaAdmin
@@ -29,6 +29,7 @@ pytestmark = [
 
 GROUP, TOPIC, BROKER = "attempts-killed", "AttemptsKilled", "broker-a"
 QUEUES, MESSAGES, SAMPLED = 2, 800, 12
+EACH_MESSAGE = (0.03, 0.06)
 
 
 def told(api: Client, admin: JavaAdmin, queue_id: int, offset: int) -> dict[str, Any]:
@@ -59,15 +60,18 @@ def test_a_killed_members_messages_are_told_with_the_crash(
     java_admin_pair.create_group(GROUP)
     start = [rocketmq_pair.namesrv, rocketmq_jars]
     with (
-        CountingConsumers(*start, tmp_path / "killed", [member(GROUP, TOPIC, 1)]) as killed,
-        CountingConsumers(*start, tmp_path / "staying", [member(GROUP, TOPIC, 2)]) as staying,
+        CountingConsumers(*start, tmp_path / "killed", [member(GROUP, TOPIC, 1, EACH_MESSAGE)]) as killed,
+        CountingConsumers(*start, tmp_path / "staying", [member(GROUP, TOPIC, 2, EACH_MESSAGE)]) as staying,
     ):
         first = polled_until(site, lambda: len(owners(GROUP)) == 2, "the members do not share the queues")
         time.sleep(FIRST_COMMIT_SECONDS)
-        for queue_id in range(QUEUES):
-            java_admin_pair.send(TOPIC, BROKER, queue_id, MESSAGES)
-        half = QUEUES * MESSAGES // 3
-        polled_until(site, lambda: len(killed.consumed()) + len(staying.consumed()) > half, "little was consumed")
+        sent_at_once(
+            lambda: [java_admin_pair.send(TOPIC, BROKER, queue_id, MESSAGES) for queue_id in range(QUEUES)],
+            killed,
+            staying,
+        )
+        third = QUEUES * MESSAGES // 3
+        polled_until(site, lambda: len(killed.consumed()) + len(staying.consumed()) > third, "little was consumed")
         killed.kill()
         every = QUEUES * MESSAGES
         polled_until(site, lambda: len(killed.consumed() | staying.consumed()) == every, "not everything was consumed")
