@@ -18,6 +18,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from .order import in_order, without_doubles
 from .schemas import TABLES, TIME
 from .store import (
     REQUESTS_AT_ONCE,
@@ -283,15 +284,15 @@ ROWS_IN_WINDOW_GROUP = 4_000
 def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.Table) -> None:
     """Writes the window's file; where its hour is one file already, the window is replaced inside it."""
     folder, schema = hour_folder(table, cluster, start), TABLES[table]
-    fresh = rows.select(schema.names).cast(schema)
+    fresh = rows.select(schema.names)
     hour = steadily(lake, lambda: folder_files(lake, folder), lambda names: _whole_hour(lake, names, schema))
     if hour is None:
-        lake.write(_in_order(fresh), f"{folder}/{file_name(start)}", schema, ROWS_IN_WINDOW_GROUP)
+        lake.write(_stored(table, fresh), f"{folder}/{file_name(start)}", schema, ROWS_IN_WINDOW_GROUP)
         return
     at = pa.scalar(start, pa.timestamp("us", tz="UTC"))
-    # Knots are a set: what is there already stays, and doubles go when the day is settled.
+    # Knots are a set: what is there already stays.
     kept = hour if table == "knots" else hour.filter(pc.not_equal(hour[TIME_COLUMN[table]], at))
-    whole = _in_order(pa.concat_tables([kept, fresh]))
+    whole = _stored(table, pa.concat_tables([kept, fresh.cast(schema)]))
     lake.write(whole, f"{folder}/{COMPACTED}", schema, rows_in_group(whole.num_rows))
 
 
@@ -302,7 +303,11 @@ def _whole_hour(lake: Lake, names: Sequence[str], schema: pa.Schema) -> pa.Table
     return pq.read_table(names[0], filesystem=lake.filesystem, schema=schema)
 
 
-def _in_order(rows: pa.Table) -> pa.Table:
-    """By group, or by topic where there is none: what is asked for stands together."""
-    names = [name for name in ("group", "topic", "broker", "queue_id", "start", "at") if name in rows.column_names]
-    return rows.sort_by([(name, "ascending") for name in names])
+# What is asked for stands together: by group, or by topic where there is none.
+STORED_BY = ("group", "topic", "broker", "queue_id", "start", "at")
+
+
+def _stored(table: str, rows: pa.Table) -> pa.Table:
+    """As a file has them. Two groups of a topic saw the same knots, one of which is kept."""
+    ordered = in_order(rows, [name for name in STORED_BY if name in rows.column_names])
+    return without_doubles(ordered) if table == "knots" else ordered

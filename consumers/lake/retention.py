@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
 from .knot_days import thin
+from .order import in_order
 from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
 from .schemas import TABLES, TIME
 from .store import (
@@ -272,7 +273,7 @@ def _sorted_chunks(source: ds.Dataset, table: str, rows_at_once: int) -> Iterato
     names = TABLES[table].names
     by = [name for name in (*ORDER, TIME_COLUMN[table]) if name in names]
     if source.count_rows() <= rows_at_once:
-        yield _in_order(source.to_table(), table, by)
+        yield _stored(source.to_table(), table, by)
         return
     first = pc.field(by[0])
     distinct = pc.unique(source.to_table(columns=[by[0]])[by[0]]).drop_null()
@@ -280,9 +281,9 @@ def _sorted_chunks(source: ds.Dataset, table: str, rows_at_once: int) -> Iterato
     pieces = min(len(values), -(-source.count_rows() // rows_at_once))
     for piece in np.array_split(values, pieces) if pieces else ():
         low, high = str(piece[0]), str(piece[-1])
-        yield _in_order(source.to_table(filter=(first >= low) & (first <= high)), table, by)
+        yield _stored(source.to_table(filter=(first >= low) & (first <= high)), table, by)
     # No range holds a null; a sort puts it last.
-    yield _in_order(source.to_table(filter=first.is_null()), table, by)
+    yield _stored(source.to_table(filter=first.is_null()), table, by)
 
 
 def _blocks(rows: pa.Table, size: int) -> Iterator[pa.Table]:
@@ -297,10 +298,8 @@ def _blocks(rows: pa.Table, size: int) -> Iterator[pa.Table]:
         yield rows.filter(pa.array(block == number))
 
 
-def _in_order(rows: pa.Table, table: str, by: list[str]) -> pa.Table:
-    if table == "knots":
-        return thin(rows, KNOT_STEP)
-    return rows.sort_by([(name, "ascending") for name in by])
+def _stored(rows: pa.Table, table: str, by: list[str]) -> pa.Table:
+    return thin(rows, KNOT_STEP) if table == "knots" else in_order(rows, by)
 
 
 def _hours(lake: Lake, table: str) -> Iterator[tuple[str, datetime]]:

@@ -18,7 +18,7 @@ from consumers.lake.knot_days import day_start
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import DAY, Lake
 from consumers.pipeline.kernel.columns import QUEUE, Columns, beside, matches, numbers
-from consumers.pipeline.kernel.readings import OFFSETS, Gathered, written_out
+from consumers.pipeline.kernel.readings import OFFSETS, Gathered, coded, written_out
 from consumers.pipeline.kernel.segments import MICROSECONDS, at_rows
 from consumers.pipeline.rules.order import ordered_rules
 from consumers.pipeline.rules.rule import Rule, values
@@ -188,7 +188,7 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
         used, lags = gathered.only(in_use), course.lags.since(work.lately_us).only(in_use)
         found["queue_states"] = queue_states(used, lags, _trend_minutes(course, used, lags, lake), lake, work)
         found["group_states"] = group_states(found["queue_states"])
-    return {name: written_out(table) for name, table in found.items()}
+    return {name: coded(table, besides=["detail"]) for name, table in found.items()}
 
 
 def read_queues(lake: Rows, work: Work) -> tuple[Gathered, int]:

@@ -30,7 +30,6 @@ from .bucket import FAR, SliceInputs, Work
 from .durations import Durations
 from .group_rows import QueueIds, StateRows, write_group_states, write_group_windows, write_queue_states
 from .kernel.anchors import ANCHORS
-from .kernel.columns import first_rows, key_numbers
 from .kernel.trend import minutes_needed
 from .rebalance_rows import write_rebalances
 from .rebalances.run import Rebalances, find_rebalances
@@ -137,9 +136,7 @@ logger = logging.getLogger(__name__)
 def write_knots(lake: Lake, knots: pa.Table) -> None:
     """`knots`: with the minute whose file each belongs into. Two buckets may have seen the same."""
     for cluster, minute, rows in _by_window(knots, "minute"):
-        keep_window(
-            lake, "knots", cluster, minute, rows.take(pa.array(first_rows(key_numbers(rows, rows.column_names))))
-        )
+        keep_window(lake, "knots", cluster, minute, rows)
 
 
 def write_windows(lake: Lake, windows: pa.Table) -> int:

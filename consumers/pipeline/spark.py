@@ -155,7 +155,9 @@ def joined(rows: pa.Table) -> dict[str, pa.Table]:
     found = {}
     for name in pc.unique(rows["name"]).to_pylist():
         pieces = rows.filter(pc.equal(rows["name"], name))["payload"]
-        found[name] = pa.concat_tables([pa.ipc.open_stream(piece.as_buffer()).read_all() for piece in pieces])
+        whole = pa.concat_tables([pa.ipc.open_stream(piece.as_buffer()).read_all() for piece in pieces])
+        # Each bucket has numbers of its own for the same names.
+        found[name] = whole.unify_dictionaries()
     return found
 
 
