@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -127,11 +127,20 @@ class Lake:
     def path(self, relative: str) -> str:
         return f"{self.root}/{relative}"
 
-    def write(self, table: pa.Table, relative: str, schema: pa.Schema, row_group_size: int = ROWS_IN_GROUP) -> int:
-        """One file of these rows. Returns their number."""
+    def write(
+        self,
+        table: pa.Table,
+        relative: str,
+        schema: pa.Schema,
+        row_group_size: int = ROWS_IN_GROUP,
+        note: Mapping[str, str] | None = None,
+    ) -> int:
+        """One file of these rows. Returns their number. `note`: what the file says of them, as Parquet's metadata."""
         rows = stored_form(table, schema)
         with self.new_file(relative, rows.schema) as writer:
             writer.write_table(rows, row_group_size=row_group_size)
+            if note:
+                writer.add_key_value_metadata(dict(note))
         return table.num_rows
 
     @contextmanager

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from consumers.lake.knot_days import day_start
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import DAY, Lake
-from consumers.pipeline.kernel.columns import QUEUE, Columns, beside, matches, numbers
+from consumers.pipeline.kernel.columns import QUEUE, Columns, beside, bools, matches, numbers
 from consumers.pipeline.kernel.readings import OFFSETS, Gathered, coded, written_out
 from consumers.pipeline.kernel.segments import MICROSECONDS, at_rows
 from consumers.pipeline.rules.order import ordered_rules
@@ -193,10 +193,11 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
 
 def read_queues(lake: Rows, work: Work) -> tuple[Gathered, int]:
     """The queues of a bucket with all readings that count, and how many readings the slice has."""
-    rows = lake.table("readings", work.reach, work.until)
-    is_read = numbers(rows["taken_at"]) >= microseconds(max(work.asked_since, work.since))
-    rows = rows.filter(pc.not_equal(rows["kind"], "dlq"))
-    return Gathered.of(rows).with_silent(lake.mine(work.facts.silent)), int(is_read.sum())
+    blocks = lake.readings(work.reach, work.until)
+    since_us = microseconds(max(work.asked_since, work.since))
+    count = sum(int((numbers(block.numbers["taken_at"]) >= since_us).sum()) for block in blocks)
+    own = [block.only(bools(pc.not_equal(block.names["kind"], "dlq"))) for block in blocks]
+    return Gathered.of_blocks(own).with_silent(lake.mine(work.facts.silent)), count
 
 
 @dataclass(frozen=True)

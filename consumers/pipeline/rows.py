@@ -17,10 +17,12 @@ import pyarrow.parquet as pq
 
 from consumers.lake import reader
 from consumers.lake.one_group import FILES_AT_ONCE, MayHold, row_groups
-from consumers.lake.schemas import TABLES
+from consumers.lake.schemas import TABLES, TIME
 from consumers.lake.store import Lake, is_within
 from consumers.rocketmq.names import DLQ_PREFIX
 
+from .kernel.readings import KEY, Block
+from .reading_files import blocks, opened
 from .slices import MINUTE, floor
 
 
@@ -118,6 +120,26 @@ class Rows:
             )
             for cluster in self._clusters
         )
+
+    def readings(self, since: datetime, until: datetime) -> list[Block]:
+        """Those of [since, until), in the order of their files."""
+        within = (pc.field("taken_at") >= pa.scalar(since, TIME)) & (pc.field("taken_at") < pa.scalar(until, TIME))
+
+        def scanned(names: Sequence[str]) -> Block:
+            rows = self._scanned("readings", names, within, self._chosen("readings", None, "group"), "group")
+            return Block(rows.select(KEY), rows)
+
+        def read(names: Sequence[str]) -> list[Block]:
+            # A file of one reading has no row of another time.
+            paths = [path for path in names if is_within(path, since, until)]
+            with opened(self._lake, paths, self._span.may_hold) as files:
+                return blocks(self._lake, files, self._span.of, scanned)
+
+        found = [
+            reader.steadily(self._lake, lambda cluster=cluster: self._files("readings", cluster, since, until), read)  # type: ignore[misc]
+            for cluster in self._clusters
+        ]
+        return [block for part in found for block in part] or [scanned([])]
 
     def _files(self, name: str, cluster: str, since: datetime, until: datetime) -> list[str]:
         found = reader.files(self._lake, name, cluster, since, until)

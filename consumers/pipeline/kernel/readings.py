@@ -5,14 +5,14 @@ where an offset was set by hand meanwhile (a reset of ours, or one that was reco
 anew: rates, volumes and moves begin again behind it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import QUEUE, Texts, dense, first_rows, key_numbers, numbers
+from .columns import QUEUE, Texts, dense, first_rows, numbers, shared_numbers
 from .segments import MICROSECONDS, Segments
 
 LAST_COMMIT_SECONDS = 60
@@ -185,6 +185,24 @@ def _skips(
 
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
 KEY = [*QUEUE, "kind"]
+NUMBERED = [*OFFSETS, "taken_at", "first_stored_at", "unknown_reason"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Readings of the same queues in the same order. `names`: KEY of one reading; `numbers`: the other columns of all
+    `times` readings, one reading after another, oldest first."""
+
+    names: pa.Table
+    numbers: pa.Table
+    times: int = 1
+
+    def only(self, chosen: np.ndarray) -> "Block":
+        """Of the chosen rows of names alone."""
+        if chosen.all():
+            return self
+        every = pa.array(np.tile(chosen, self.times))
+        return Block(self.names.filter(pa.array(chosen)), self.numbers.filter(every), self.times)
 
 
 @dataclass(frozen=True)
@@ -199,17 +217,24 @@ class Gathered:
     @classmethod
     def of(cls, rows: pa.Table) -> "Gathered":
         """`rows`: the columns of the lake's readings, in any order."""
-        queue = key_numbers(rows, KEY)
+        return cls.of_blocks([Block(rows.select(KEY), rows)])
+
+    @classmethod
+    def of_blocks(cls, blocks: Sequence[Block]) -> "Gathered":
+        named = shared_numbers([block.names for block in blocks], KEY)
+        queue = np.concatenate([np.tile(one, block.times) for one, block in zip(named, blocks, strict=True)])
+        rows = pa.concat_tables([block.numbers.select(NUMBERED) for block in blocks])
         at = np.asarray(_microseconds(rows["taken_at"]))
         # Files come by time, so that mostly rows are in order already; a compacted hour is not.
         is_by_time = bool((at[1:] >= at[:-1]).all())
-        first = first_rows(queue)
+        first = first_rows(np.concatenate(named))
         order = _by_queue(queue, len(first)) if is_by_time else np.lexsort((at, queue))
         segments = Segments.of_lengths(np.bincount(queue, minlength=len(first)))
         offsets = {name: numbers(rows[name])[order] for name in OFFSETS}
         reason = Texts.of(rows["unknown_reason"]).kept(order)
         readings = Readings(segments, at[order].astype(float), **offsets, reason=reason)
-        return cls(encoded(rows.select(KEY).take(pa.array(first))), readings, numbers(rows["first_stored_at"])[order])
+        names = pa.concat_tables([block.names for block in blocks])
+        return cls(encoded(names.take(pa.array(first))), readings, numbers(rows["first_stored_at"])[order])
 
     def with_silent(self, silent: pa.Table) -> "Gathered":
         """And the queues of `silent`, without any reading."""

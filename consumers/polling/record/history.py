@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.lake.same_names import names_note
 from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNERSHIP, READINGS, TIME
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
 from consumers.polling.brokers.joined import encoded
@@ -139,7 +140,7 @@ def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: 
         table = _stamped(rows, reading)
         # Each broker's rows are in the order of their groups: the rows of one group are in few row groups.
         place = f"{hour_folder('readings', reading.cluster, reading.taken_at)}/{name}"
-        lake.write(table, place, READINGS, rows_in_group(table.num_rows))
+        lake.write(table, place, READINGS, rows_in_group(table.num_rows), names_note(table))
     if (dead := dead_letter_rows(reading)).num_rows:
         place = f"{hour_folder('dead_letters', reading.cluster, reading.taken_at)}/{name}"
         lake.write(dead, place, DEAD_LETTERS, rows_in_group(dead.num_rows))

@@ -67,6 +67,7 @@ def main(groups: int, queues: int) -> None:
 
 def write_readings(groups: int, queues: int, moments: list[datetime], first: int = 0) -> None:
     """Of twenty queues sixteen are level, one drains, one falls behind, one stands still, one went back."""
+    from consumers.lake.same_names import names_note
     from consumers.lake.schemas import READINGS
     from consumers.lake.store import file_name, hour_folder, rows_in_group
     from consumers.pipeline.site import site_lake
@@ -95,7 +96,7 @@ def write_readings(groups: int, queues: int, moments: list[datetime], first: int
         offsets = {"broker_offset": broker, "consumer_offset": broker - np.select(cases, waiting, 0)}
         rows = pa.table({**columns, **offsets, "taken_at": pa.array([at] * count, READINGS.field("taken_at").type)})
         name = f"{hour_folder('readings', 'bench', at)}/{file_name(at)}"
-        lake.write(rows, name, READINGS, rows_in_group(count))
+        lake.write(rows, name, READINGS, rows_in_group(count), names_note(rows))
 
 
 def family() -> list[int]:

@@ -1,0 +1,94 @@
+"""Files of readings, as blocks: of files in a row with the same queues in the same order the names are read once.
+
+Names are most of a reading: of two dozen readings a run needs them once.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from consumers.lake.one_group import FILES_AT_ONCE, FILES_AT_ONCE_HERE, MayHold, row_groups
+from consumers.lake.same_names import noted_names
+from consumers.lake.schemas import READINGS, TEXT
+from consumers.lake.store import Lake
+
+from .kernel.readings import KEY, NUMBERED, Block
+
+TEXTS = [name for name in (*KEY, *NUMBERED) if READINGS.field(name).type == TEXT]
+
+
+@dataclass(frozen=True)
+class ReadingFile:
+    """`names`: what the file says of its names; None where it does not tell, as that of a whole hour, or lacks a
+    column. `chosen`: the row groups that may hold the wanted groups."""
+
+    path: str
+    file: pq.ParquetFile
+    names: str | None
+    chosen: tuple[int, ...]
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        rows = self.file.read_row_groups(list(self.chosen), columns=list(columns), use_threads=False)
+        schema = rows.schema
+        for name in columns:
+            kind = READINGS.field(name).type
+            schema = schema.set(schema.get_field_index(name), pa.field(name, _read_as(kind)))
+        return rows.select(list(columns)).cast(pa.schema([schema.field(name) for name in columns]))
+
+
+def _read_as(kind: pa.DataType) -> pa.DataType:
+    return pa.dictionary(pa.int32(), TEXT) if kind == TEXT else kind
+
+
+@contextmanager
+def opened(lake: Lake, paths: Sequence[str], may_hold: MayHold) -> Iterator[list[ReadingFile]]:
+    """The files in their order, open until the block ends. `may_hold`: of groups."""
+
+    with ExitStack() as stack, _threads(lake) as pool:
+
+        def one(path: str) -> ReadingFile:
+            source = stack.enter_context(lake.filesystem.open_input_file(path))
+            file = pq.ParquetFile(source, pre_buffer=lake.is_object_store, read_dictionary=TEXTS)
+            is_full = {*KEY, *NUMBERED} <= set(file.schema_arrow.names)
+            names = noted_names(file.metadata) if is_full else None
+            return ReadingFile(path, file, names, tuple(row_groups(file.metadata, "group", may_hold)))
+
+        yield list(pool.map(one, paths))
+
+
+def blocks(
+    lake: Lake,
+    files: Sequence[ReadingFile],
+    is_wanted: Callable[[pa.ChunkedArray], np.ndarray],
+    scanned: Callable[[list[str]], Block],
+) -> list[Block]:
+    """`is_wanted`: which of the names of groups are. `scanned`: the rows of files that do not tell of their names."""
+    found = []
+    with _threads(lake) as pool:
+        for (names, _), alike in itertools.groupby(files, lambda file: (file.names, file.chosen if file.names else ())):
+            run = list(alike)
+            if names is None:
+                found.append(scanned([file.path for file in run]))
+                continue
+            named = run[0].read(KEY)
+            mine = is_wanted(named["group"])
+            chosen = None if mine.all() else pa.array(mine)
+            numbers = pool.map(lambda file, chosen=chosen: _numbers(file, chosen), run)  # type: ignore[misc]
+            named = named if chosen is None else named.filter(chosen)
+            found.append(Block(named, pa.concat_tables(numbers), len(run)))
+    return found
+
+
+def _numbers(file: ReadingFile, chosen: pa.Array | None) -> pa.Table:
+    rows = file.read(NUMBERED)
+    return rows if chosen is None else rows.filter(chosen)
+
+
+def _threads(lake: Lake) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(FILES_AT_ONCE if lake.is_object_store else FILES_AT_ONCE_HERE)
