@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from consumers.lake.same_names import names_note
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.pipeline.kernel.readings import Gathered
@@ -71,7 +72,8 @@ def put(lake: Lake, table: str, found: Sequence[dict[str, Any]], time: str = "ta
             of_cluster = [row for row in chosen if row["cluster"] == cluster]
             schema = TABLES[table]
             name = f"{hour_folder(table, cluster, moment)}/{prefix}{file_name(moment)}"
-            lake.write(pa.Table.from_pylist(of_cluster, schema), name, schema)
+            written = pa.Table.from_pylist(of_cluster, schema)
+            lake.write(written, name, schema, note=names_note(written) if table == "readings" else None)
 
 
 def stored_history(knots_of: KnotsOf) -> History:

@@ -5,7 +5,7 @@ are in one bucket, so that nothing has to be brought together afterwards.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -17,7 +17,17 @@ import pyarrow.compute as pc
 from consumers.lake.knot_days import day_start
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import DAY, Lake
-from consumers.pipeline.kernel.columns import QUEUE, Columns, beside, bools, matches, numbers
+from consumers.pipeline.kernel.columns import (
+    QUEUE,
+    Columns,
+    beside,
+    bools,
+    first_rows,
+    key_numbers,
+    matches,
+    numbers,
+    times,
+)
 from consumers.pipeline.kernel.readings import OFFSETS, Gathered, coded, written_out
 from consumers.pipeline.kernel.segments import MICROSECONDS, at_rows
 from consumers.pipeline.rules.order import ordered_rules
@@ -88,31 +98,29 @@ def has_full_window(columns: Columns, durations: Durations) -> np.ndarray:
 
 def _evidence(columns: Columns, rules: Sequence[Rule], decided_by: np.ndarray) -> dict[str, pa.Array]:
     details = np.full(columns.count, None, object)
-    since = np.full(columns.count, None, object)
+    since = np.full(columns.count, np.nan)
     for place in np.unique(decided_by):
         rows, rule = np.flatnonzero(decided_by == place), rules[place]
         chosen = columns.take(rows)
         details[rows] = _details(rule, chosen)
         if rule.since_us is not None:
-            since[rows] = values(rule.since_us, chosen)
-    whole = [None if value is None else int(value) for value in since]
-    return {"detail": pa.array(details, pa.string()), "since": pa.array(whole, pa.int64()).cast(TIME)}
+            since[rows] = numbers(values(rule.since_us, chosen))
+    return {"detail": pa.array(details, pa.string()), "since": times(since)}
 
 
 def _details(rule: Rule, chosen: Columns) -> np.ndarray:
     """As JSON. What was not known is left out."""
-    names = list(rule.detail)
-    rows = zip(*(values(evidence, chosen) for evidence in rule.detail.values()), strict=True)
+    found = pa.table({name: values(evidence, chosen) for name, evidence in rule.detail.items()})
     # Most queues of a rule have the same numbers, such as no lag.
-    known: dict[tuple[object, ...], str] = {}
-    texts = np.empty(chosen.count, object)
-    texts[:] = [known.get(row) or known.setdefault(row, _text(names, row)) for row in rows]
-    return texts
+    alike = key_numbers(found, found.column_names) if rule.detail else np.zeros(chosen.count, np.int64)
+    distinct = found.take(pa.array(first_rows(alike))).to_pylist() if rule.detail else [{}]
+    texts = np.empty(len(distinct), object)
+    texts[:] = [_text(one) for one in distinct]
+    return texts[alike]
 
 
-def _text(names: Sequence[str], row: tuple[object, ...]) -> str:
-    found = {name: value for name, value in zip(names, row, strict=True) if value is not None}
-    return json.dumps(found, separators=(",", ":"))
+def _text(numbers: Mapping[str, object]) -> str:
+    return json.dumps({name: value for name, value in numbers.items() if value is not None}, separators=(",", ":"))
 
 
 # Produced history is looked up in the newest of it first.

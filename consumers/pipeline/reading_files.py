@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from consumers.lake.one_group import FILES_AT_ONCE, FILES_AT_ONCE_HERE, MayHold, row_groups
 from consumers.lake.same_names import noted_names
 from consumers.lake.schemas import READINGS, TEXT
-from consumers.lake.store import Lake
+from consumers.lake.store import OF_ONE_TIME, Lake
 
 from .kernel.readings import KEY, NUMBERED, Block
 
@@ -25,8 +25,8 @@ TEXTS = [name for name in (*KEY, *NUMBERED) if READINGS.field(name).type == TEXT
 
 @dataclass(frozen=True)
 class ReadingFile:
-    """`names`: what the file says of its names; None where it does not tell, as that of a whole hour, or lacks a
-    column. `chosen`: the row groups that may hold the wanted groups."""
+    """`names`: what the file says of its names; None where it does not tell, lacks a column, or is not of one time by
+    its name. `chosen`: the row groups that may hold the wanted groups."""
 
     path: str
     file: pq.ParquetFile
@@ -56,7 +56,8 @@ def opened(lake: Lake, paths: Sequence[str], may_hold: MayHold) -> Iterator[list
             source = stack.enter_context(lake.filesystem.open_input_file(path))
             file = pq.ParquetFile(source, pre_buffer=lake.is_object_store, read_dictionary=TEXTS)
             is_full = {*KEY, *NUMBERED} <= set(file.schema_arrow.names)
-            names = noted_names(file.metadata) if is_full else None
+            is_one = OF_ONE_TIME.fullmatch(path.rsplit("/", 1)[1])
+            names = noted_names(file.metadata) if is_full and is_one else None
             return ReadingFile(path, file, names, tuple(row_groups(file.metadata, "group", may_hold)))
 
         yield list(pool.map(one, paths))
@@ -79,7 +80,7 @@ def blocks(
             named = run[0].read(KEY)
             mine = is_wanted(named["group"])
             chosen = None if mine.all() else pa.array(mine)
-            numbers = pool.map(lambda file, chosen=chosen: _numbers(file, chosen), run)  # type: ignore[misc]
+            numbers = pool.map(lambda file, chosen=chosen: _numbers(file, chosen), run)
             named = named if chosen is None else named.filter(chosen)
             found.append(Block(named, pa.concat_tables(numbers), len(run)))
     return found

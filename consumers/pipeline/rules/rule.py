@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.columns import Columns, arrow
 from consumers.vocabulary.states import RuleCode, State
 
 # Of the queues that a rule decided: numpy (NaN: not known), Arrow (null), or the name of a column.
@@ -26,12 +25,12 @@ class Rule:
     is_provisional: bool = False
 
 
-def values(evidence: Evidence, columns: Columns) -> list[Any]:
-    """Of every row of `columns`; None where it is not known."""
+def values(evidence: Evidence, columns: Columns) -> pa.Array:
+    """Of every row of `columns`; null where it is not known."""
     found = columns.table[evidence] if isinstance(evidence, str) else evidence(columns)
     if isinstance(found, np.ndarray):
-        return [None if value != value else value for value in found.tolist()]
-    return found.to_pylist()
+        return arrow(found) if found.dtype.kind in "fb" else pa.array(found)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
 def everything(columns: Columns) -> np.ndarray:
