@@ -25,21 +25,26 @@ TEXTS = [name for name in (*KEY, *NUMBERED) if READINGS.field(name).type == TEXT
 
 @dataclass(frozen=True)
 class ReadingFile:
-    """`names`: what the file says of its names; None where it does not tell, lacks a column, or is not of one time by
-    its name. `chosen`: the row groups that may hold the wanted groups."""
+    """`chosen`: the row groups that may hold the wanted groups. `alike`: the same for files whose chosen row groups have
+    the same names; None where the file does not tell of its names, lacks a column, or is not of one time by its name.
+    """
 
     path: str
     file: pq.ParquetFile
-    names: str | None
     chosen: tuple[int, ...]
+    alike: tuple[object, ...] | None
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         rows = self.file.read_row_groups(list(self.chosen), columns=list(columns), use_threads=False)
-        schema = rows.schema
-        for name in columns:
-            kind = READINGS.field(name).type
-            schema = schema.set(schema.get_field_index(name), pa.field(name, _read_as(kind)))
-        return rows.select(list(columns)).cast(pa.schema([schema.field(name) for name in columns]))
+        kinds = [_read_as(READINGS.field(name).type) for name in columns]
+        return pa.table(
+            # A cast to the same type copies all the same.
+            [
+                rows[name] if rows[name].type == kind else rows[name].cast(kind)
+                for name, kind in zip(columns, kinds, strict=True)
+            ],
+            names=list(columns),
+        )
 
 
 def _read_as(kind: pa.DataType) -> pa.DataType:
@@ -55,10 +60,13 @@ def opened(lake: Lake, paths: Sequence[str], may_hold: MayHold) -> Iterator[list
         def one(path: str) -> ReadingFile:
             source = stack.enter_context(lake.filesystem.open_input_file(path))
             file = pq.ParquetFile(source, pre_buffer=lake.is_object_store, read_dictionary=TEXTS)
+            metadata = file.metadata
+            chosen = tuple(row_groups(metadata, "group", may_hold))
             is_full = {*KEY, *NUMBERED} <= set(file.schema_arrow.names)
             is_one = OF_ONE_TIME.fullmatch(path.rsplit("/", 1)[1])
-            names = noted_names(file.metadata) if is_full and is_one else None
-            return ReadingFile(path, file, names, tuple(row_groups(file.metadata, "group", may_hold)))
+            names = noted_names(metadata) if is_full and is_one else None
+            lengths = tuple(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+            return ReadingFile(path, file, chosen, None if names is None else (names, lengths, chosen))
 
         yield list(pool.map(one, paths))
 
@@ -72,9 +80,9 @@ def blocks(
     """`is_wanted`: which of the names of groups are. `scanned`: the rows of files that do not tell of their names."""
     found = []
     with _threads(lake) as pool:
-        for (names, _), alike in itertools.groupby(files, lambda file: (file.names, file.chosen if file.names else ())):
-            run = list(alike)
-            if names is None:
+        for alike, members in itertools.groupby(files, lambda file: file.alike):
+            run = list(members)
+            if alike is None:
                 found.append(scanned([file.path for file in run]))
                 continue
             named = run[0].read(KEY)

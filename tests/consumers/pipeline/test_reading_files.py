@@ -16,7 +16,7 @@ from tests.pipeline_rows import at, rows
 GROUPS = [f"group-{number:02d}" for number in range(6)]
 
 
-def put(lake, number, groups=GROUPS, **fields):
+def put(lake, number, groups=GROUPS, row_group_size=4, **fields):
     """The reading of that number: two queues of each group."""
     found = [
         row | {"taken_at": at(15 * number)}
@@ -26,7 +26,7 @@ def put(lake, number, groups=GROUPS, **fields):
     ]
     written = pa.Table.from_pylist(found, READINGS)
     place = f"{hour_folder('readings', 'prod', at(15 * number))}/{file_name(at(15 * number))}"
-    lake.write(written, place, READINGS, 4, names_note(written))
+    lake.write(written, place, READINGS, row_group_size, names_note(written))
 
 
 def seen(lake, span=Span(), since=0, until=60):  # noqa: B008
@@ -73,6 +73,13 @@ def test_readings_with_other_names_between_them_are_in_their_place(lake, span):
     put(lake, 1, groups=[*GROUPS[:2], "group-021", *GROUPS[2:]])
     put(lake, 2, consumer_offset=None, unknown_reason="never_committed")
     put(lake, 3)
+    assert seen(lake, span) == scanned(lake, span)
+
+
+@pytest.mark.parametrize("span", SPANS)
+def test_the_same_names_in_row_groups_of_another_length_are_read_again(lake, span):
+    for number, size in enumerate((4, 6, 6, 4)):
+        put(lake, number, row_group_size=size)
     assert seen(lake, span) == scanned(lake, span)
 
 
