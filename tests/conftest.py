@@ -10,6 +10,7 @@ pytest_plugins = [
     # After what it asks whether a test uses the database.
     "tests.plugins.made_once",
     "tests.plugins.migrated_once",
+    "tests.plugins.passwords",
     "tests.plugins.properties",
     "tests.plugins.redis_server",
     "tests.plugins.rocketmq",

@@ -57,17 +57,22 @@ def levels_wait(group: ConsumerGroup, backlog: int = 40, *, late_seconds: float 
     """
     brokers = Broker.objects.filter(cluster=group.cluster)
     brokers.update(wheel={f"%RETRY%{group.name}": 3}, wheel_at=ago(20))
-    for broker in brokers:
-        for level in range(1, 19):
-            DelayLevel.objects.create(
-                cluster=group.cluster, broker=broker.name, level=level, delay_offset=100,
-                broker_offset=100 + backlog + level, next_due_at=ago(late_seconds - level), read_at=ago(5),
-                looked_at=20, sampled_of=backlog + level, sampled_at=ago(20),
-            )  # fmt: skip
-            Rung.objects.create(
-                group=group, broker=broker.name, level=level, messages=2, attempts={"1": 1, "16": 1},
-                oldest_stored_at=ago(70), next_due_at=ago(-level), sampled_at=ago(20),
-            )  # fmt: skip
+    places = [(broker.name, level) for broker in brokers for level in range(1, 19)]
+    DelayLevel.objects.bulk_create(
+        DelayLevel(
+            cluster=group.cluster, broker=broker, level=level, delay_offset=100,
+            broker_offset=100 + backlog + level, next_due_at=ago(late_seconds - level), read_at=ago(5),
+            looked_at=20, sampled_of=backlog + level, sampled_at=ago(20),
+        )
+        for broker, level in places
+    )  # fmt: skip
+    Rung.objects.bulk_create(
+        Rung(
+            group=group, broker=broker, level=level, messages=2, attempts={"1": 1, "16": 1},
+            oldest_stored_at=ago(70), next_due_at=ago(-level), sampled_at=ago(20),
+        )
+        for broker, level in places
+    )  # fmt: skip
 
 
 def volumes_flow(group: ConsumerGroup, unknown: Sequence[int] = (), reason: str = "broker-b was silent") -> None:
@@ -76,14 +81,21 @@ def volumes_flow(group: ConsumerGroup, unknown: Sequence[int] = (), reason: str 
         since=ago(60), until=ago(30), started_at=ago(30), finished_at=ago(28), seconds=2.1, queues_judged=5,
         groups_judged=1,
     )  # fmt: skip
-    for number in range(1, 61):
-        known = number not in unknown
-        volumes: dict[str, Any] = {"into_retry": 30, "out_of_retry": 28, "into_dlq": 4, "consumed": 600}
-        GroupWindow.objects.update_or_create(
-            group=group, step_seconds=60, start=NOW - number * MINUTE,
-            defaults={"readings": 4, **(volumes if known else dict.fromkeys(volumes)),
-                      "volumes_unknown": {} if known else dict.fromkeys(volumes, reason)},
-        )  # fmt: skip
+    volumes: dict[str, Any] = {"into_retry": 30, "out_of_retry": 28, "into_dlq": 4, "consumed": 600}
+    told = {"readings": 4, **volumes, "volumes_unknown": {}}
+    untold = {"readings": 4, **dict.fromkeys(volumes), "volumes_unknown": dict.fromkeys(volumes, reason)}
+    # What else a window that is there tells stays.
+    GroupWindow.objects.bulk_create(
+        [
+            GroupWindow(
+                group=group, step_seconds=60, start=NOW - number * MINUTE, **(untold if number in unknown else told)
+            )
+            for number in range(1, 61)
+        ],
+        update_conflicts=True,
+        update_fields=list(told),
+        unique_fields=["group", "step_seconds", "start"],
+    )
 
 
 def a_queue_is_blocked(group: ConsumerGroup, *, orderly: bool = True, seconds: int = 720) -> Assignment:

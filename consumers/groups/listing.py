@@ -254,7 +254,8 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     columns: dict[str, Any] = {f"of_{name}": F(f"shown_{name}") for name in COLUMNS}
     columns |= {"of_unread_by": F("unread_by"), "of_silent_by": F("silent_by")}
     late = When(overlay.is_late(), then=Subquery(overlay.late_queues("pk")))
-    columns["of_still_read"] = Case(late, default=Subquery(overlay.still_read("pk")))
+    of_silent = None if overlay.nothing_is_silent else Subquery(overlay.still_read("pk"))
+    columns["of_still_read"] = Case(late, default=of_silent)
     wide = overlay.overlaid.filter(pk__in=ids).annotate(**columns)
     groups = list(wide.select_related("cluster", "total", "health", "judged__worst_queue__topic"))
     looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]

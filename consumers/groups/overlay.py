@@ -86,6 +86,7 @@ def _with_polled(states: QuerySet[Any], is_unread: Q) -> QuerySet[Any]:
 
 STATES = list(State)
 UNKNOWN_RANK = RANKS[State.UNKNOWN]
+LAST_RANK = len(STATES) - 1
 WORSE_THAN_UNKNOWN = STATES[:UNKNOWN_RANK]
 # Stands for a cluster without any broker: its groups are unread, and no broker is the cause.
 NO_BROKER = 0
@@ -126,6 +127,12 @@ class Overlay:
     def everything_is_read(self) -> bool:
         known = all(cluster.brokers for cluster in self.clusters.values())
         return known and not any(self.is_unread(broker) for broker in self.brokers.values())
+
+    @cached_property
+    def nothing_is_silent(self) -> bool:
+        """`silent_by` is null for every group: conditions on it are left out, as each costs Python time."""
+        known = all(cluster.brokers for cluster in self.clusters.values())
+        return known and not any(self.is_silent(broker) for broker in self.brokers.values())
 
     def is_unread(self, broker: BrokerAge) -> bool:
         return broker.unread_reason(self.now, self.limits) is not None
@@ -209,19 +216,28 @@ class Overlay:
         necessary.
         """
         unknown = Value(UNKNOWN_RANK)
-        worst = Coalesce(Subquery(self.still_read("rank")), unknown)
-        late = self._late_rank()
+        is_doubtful = self._has_grown()
+        stopped: list[When] = []
+        silent: list[When] = []
+        if self.live.stopped:
+            is_stopped = Q(judged__isnull=True, pk__in=self.live.stopped) & Exists(self._waiting())
+            stopped = [When(is_stopped, then=Value(RANKS[State.STOP]))]
+        if not self.nothing_is_silent:
+            is_silent = Q(silent_by__isnull=False)
+            is_doubtful = is_silent | is_doubtful
+            worst = Coalesce(Subquery(self.still_read("rank")), unknown)
+            silent = [
+                When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & is_silent, then=worst),
+                When(is_silent, then=unknown),
+            ]
+        # One look for the worst queue, whether or not what it shows is doubtful.
+        best_late = Case(When(is_doubtful, then=unknown), default=Value(LAST_RANK), output_field=models.IntegerField())
         return Case(
             When(self.is_lost, then=Value(RANKS[State.LOSS])),
-            When(
-                Q(judged__isnull=True, pk__in=self.live.stopped) & Exists(self._waiting()),
-                then=Value(RANKS[State.STOP]),
-            ),
+            *stopped,
             When(judged__isnull=True, then=unknown),
-            When(self.is_late() & (Q(silent_by__isnull=False) | self._has_grown()), then=Least(late, unknown)),
-            When(self.is_late(), then=late),
-            When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & Q(silent_by__isnull=False), then=worst),
-            When(silent_by__isnull=False, then=unknown),
+            When(self.is_late(), then=Least(self._late_rank(), best_late)),
+            *silent,
             *_evaluated_ranks(),
             default=unknown,
             output_field=models.IntegerField(),
@@ -230,9 +246,11 @@ class Overlay:
     def _late_rank(self) -> Combinable:
         """That of the worst queue; without a queue, that of the group's own sums."""
         is_level = Q(unread_by__isnull=True, total__lag_messages=0)
+        first = [] if self.nothing_is_silent else [When(silent_by__isnull=False, then=Value(UNKNOWN_RANK))]
+        if self.live.stopped:
+            first.append(When(self._is_stopped() & ~Q(judged__state=State.LOSS), then=Value(RANKS[State.STOP])))
         of_sums = Case(
-            When(silent_by__isnull=False, then=Value(UNKNOWN_RANK)),
-            When(self._is_stopped() & ~Q(judged__state=State.LOSS), then=Value(RANKS[State.STOP])),
+            *first,
             When(is_level & Q(judged__state__in=ENDED_BY_NO_LAG), then=Value(RANKS[State.OK])),
             When(judged__state=State.STOP, online=True, then=Value(UNKNOWN_RANK)),
             *_evaluated_ranks(),
@@ -272,12 +290,15 @@ class Overlay:
     @cached_property
     def is_lost(self) -> Combinable | Q:
         """Whether offsets of the group are lost on a broker that still answers: this needs no evaluation."""
+        # Where progress is stored outside the brokers, they can lose none.
+        is_lost = Q(total__lost_queues__gt=0, outside_store__isnull=True)
+        if self.nothing_is_silent:
+            return is_lost
         lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=UnknownReason.OFFSET_LOST)
         for cluster in self.clusters.values():
             names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
             lost = lost.exclude(group__cluster=cluster.id, queue__broker__in=names) if names else lost
-        # Where progress is stored outside the brokers, they can lose none.
-        return Q(total__lost_queues__gt=0, outside_store__isnull=True) & (Q(silent_by__isnull=True) | Exists(lost))
+        return is_lost & (Q(silent_by__isnull=True) | Exists(lost))
 
     def still_read(self, column: str) -> QuerySet[QueueState]:
         """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""

@@ -99,8 +99,11 @@ def build(brokers, groups):
 def test_a_group_shows_what_its_queues_show(brokers, groups):
     # On a broker that was never read the group may have queues that nobody has seen.
     unseen = any(broker["last_read_at"] is None for broker in brokers)
-    for group in build(brokers, groups):
-        [row] = group_list(GroupFilters(search=group.name), now=NOW).rows
+    made = build(brokers, groups)
+    rows = {row.id: row for row in group_list(GroupFilters(), now=NOW).rows}
+    assert rows.keys() == {group.pk for group in made}
+    for group in made:
+        row = rows[group.pk]
         queues = group_queues(group, now=NOW)
         worst = min(RANKS[queue.state] for queue in queues)
         assert RANKS[row.state] == worst or (worst > UNKNOWN_RANK and row.state == State.UNKNOWN), (row, queues)
@@ -126,8 +129,11 @@ def test_a_group_shows_what_its_queues_show(brokers, groups):
 @given(brokers=st.tuples(BROKERS, BROKERS), groups=st.lists(GROUPS, min_size=1, max_size=4))
 def test_a_group_has_the_lag_of_its_queues(brokers, groups):
     unseen = any(broker["last_read_at"] is None for broker in brokers)
-    for group in build(brokers, groups):
-        [row] = group_list(GroupFilters(search=group.name), now=NOW).rows
+    made = build(brokers, groups)
+    rows = {row.id: row for row in group_list(GroupFilters(), now=NOW).rows}
+    assert rows.keys() == {group.pk for group in made}
+    for group in made:
+        row = rows[group.pk]
         queues = group_queues(group, now=NOW)
         lags = [queue.lag_messages for queue in queues if queue.unknown_reason_code != "never_committed"]
         assert row.lag_messages == (None if None in lags or unseen or not lags else sum(lags))

@@ -2,24 +2,29 @@
 
 import json
 import re
-from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from dashboard.metrics.families import scrape
 from tests.dashboard.metrics.shipped import DASHBOARD, dashboard_expressions, rule_expressions
+from tests.plugins.made_once import MadeOnce
 from tests.world import NOW, a_cluster
 
 USED = re.compile(r"\b((?:consumerscope|rocketmq)_\w+)(?:\{([^}]*)\})?")
 BY = re.compile(r"\b(?:by|on) \(([\w, ]+)\)")
 
 
-@pytest.fixture
-def labels(settings: Any, db: None) -> dict[str, set[str]]:
+@pytest.fixture(scope="module")
+def labels(made_once: MadeOnce) -> dict[str, set[str]]:
     """By metric."""
-    settings.METRICS_QUEUE_SERIES = 1
-    a_cluster()
-    return {family.name: set(family.labels) for family in scrape(NOW).families}
+
+    def scraped() -> dict[str, set[str]]:
+        a_cluster()
+        with override_settings(METRICS_QUEUE_SERIES=1):
+            return {family.name: set(family.labels) for family in scrape(NOW).families}
+
+    return made_once(scraped)
 
 
 @pytest.mark.parametrize("expression", [*rule_expressions(), *dashboard_expressions()])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.setup import BUILDERS, SetupFailed, ensure_environment
+from dashboard.setup import BUILDERS, UNFINISHED, SetupFailed, ensure_environment
 
 
 def make_wheel(folder: Path) -> str:
@@ -66,6 +66,9 @@ def checkout(_checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capfd: pytest
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(_checkout.lock.parent / "wheels"))
     _checkout.pin(_checkout.digest)
+    # Filled anew is enough after a refusal: to make it anew takes far longer.
+    if _checkout.stamp.is_file() and _checkout.stamp.read_text() == UNFINISHED:
+        _checkout.stamp.unlink()
     _checkout.ensure()
     capfd.readouterr()
     return _checkout

@@ -18,6 +18,7 @@ from consumers.models import (
     PipelineRun,
 )
 from tests.health_rows import a_healthy_group, a_read_cluster
+from tests.plugins.made_once import MadeOnce
 from tests.rebalance_rows import a_crash_loop
 from tests.retry_rows import a_queue_is_blocked, levels_wait
 from tests.world import NOW, ago
@@ -28,9 +29,15 @@ GREEN = re.compile(r'<span[^>]*class="(?:[^"]* )?sound(?: [^"]*)?"[^>]*>([^<]*)<
 OK_STATE = re.compile(r'(<span class="at-rest">)?<span class="state state-ok">')
 
 
+@pytest.fixture(scope="module")
+def healthy_group(made_once: MadeOnce) -> ConsumerGroup:
+    return made_once(lambda: a_healthy_group(a_read_cluster()))
+
+
 @pytest.fixture
-def group() -> ConsumerGroup:
-    return a_healthy_group(a_read_cluster())
+def group(healthy_group: ConsumerGroup, db: None) -> ConsumerGroup:
+    """As no other test has seen it."""
+    return ConsumerGroup.objects.get(pk=healthy_group.pk)
 
 
 def dead_letters(group: ConsumerGroup) -> None:
