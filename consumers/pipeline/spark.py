@@ -95,7 +95,8 @@ def session(master: str, driver_memory: str, partitions: int, extra: Mapping[str
 def java_options(master: str) -> str:
     """Of a local session, whose work is done in Python: Java places tasks and passes bytes on."""
     # Collectors with threads of their own are for heaps that are many times larger.
-    options = ["-XX:+UseSerialGC"]
+    # The heap begins small and grows at need: Java would begin with a share of the machine's memory, and fill that.
+    options = ["-XX:+UseSerialGC", "-Xms96m"]
     if master in ("local", "local[1]"):
         # On one core the second compiler takes its time from the runs: a first run costs a quarter less without.
         options.append("-XX:TieredStopAtLevel=1")

@@ -1,10 +1,12 @@
 """History of one group: in total, by topic, or by queue."""
 
+from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
+from itertools import groupby, islice
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -165,12 +167,11 @@ def _rows(cluster: str, group: str, windows: WindowRange, named: Mapping[str, ob
 
 
 def by_queue(found: pa.Table) -> dict[QueueKey, dict[int, Window]]:
-    """The windows of each queue by their place."""
-    queues: dict[QueueKey, dict[int, Window]] = defaultdict(dict)
-    rows = zip(*(as_list(found[name]) for name in ("place", *KEY, *Window._fields)), strict=True)
-    for place, topic, broker, queue_id, *window in rows:
-        queues[topic, broker, queue_id][place] = Window._make(window)
-    return dict(queues)
+    """The windows of each queue by their place. `found` is in the order of queues."""
+    known = map(Window._make, zip(*(as_list(found[name]) for name in Window._fields), strict=True))
+    placed = zip(as_list(found["place"]), known, strict=True)
+    keys = zip(*(as_list(found[name]) for name in KEY), strict=True)
+    return {key: dict(islice(placed, len(list(same)))) for key, same in groupby(keys)}
 
 
 # Windows of queues, summed by topic: a sum is known only where every queue of it is.
@@ -189,10 +190,10 @@ def by_topic(found: pa.Table) -> dict[str, dict[int, Window]]:
     counted = _sums(found.filter(pc.invert(pc.is_in(found["unknown_reason"], pa.array(NO_LAG_REASONS)))))
     began: dict[str, list[int]] = defaultdict(list)
     for row in found.group_by(KEY).aggregate([("place", "min")]).to_pylist():
-        began[row["topic"]].append(row["place_min"])
+        insort(began[row["topic"]], row["place_min"])
     topics: dict[str, dict[int, Window]] = defaultdict(dict)
     for (topic, place), present in _sums(found).items():
-        is_read = present["count_all"] == sum(first <= place for first in began[topic])
+        is_read = present["count_all"] == bisect_right(began[topic], place)
         row = counted.get((topic, place))
         numbers = [_known(row, name, how) if row and is_read else None for name, how in SUMS]
         reason = (row or present)["lagless_reason_first"] if is_read else str(UNREAD_QUEUE)
@@ -251,15 +252,15 @@ def group_history(
         return None
     queue_count = 1 if by == "group" else _queue_count(found, named or {}, most_behind)
     windows = window_range(since, until, step_seconds, queues=queue_count, now=now)
-    gaps = _Gaps.of(windows, now)
+    gaps = _Gaps(windows, aggregated_until(now), now)
     if by == "group":
-        series = [Series(None, None, None, _points(windows, _group_windows(found, windows), gaps))]
+        series = [Series(None, None, None, _points(_group_windows(found, windows), gaps))]
     elif by == "topic":
         topics = by_topic(queue_windows(cluster, group, windows, named=named))
-        series = [Series(topic, None, None, _points(windows, known, gaps)) for topic, known in topics.items()]
+        series = [Series(topic, None, None, _points(known, gaps)) for topic, known in topics.items()]
     else:
         queues = by_queue(queue_windows(cluster, group, windows, named=named, most_behind=most_behind))
-        series = [Series(*key, _points(windows, known, gaps)) for key, known in queues.items()]
+        series = [Series(*key, _points(known, gaps)) for key, known in queues.items()]
     return History(windows.start, windows.until, windows.step_seconds, series)
 
 
@@ -316,28 +317,32 @@ def missing_reason(start: datetime, step_seconds: int, done: datetime | None, no
 
 @dataclass(frozen=True)
 class _Gaps:
-    """`reasons`: why each window would be missing. The pipeline has not come to it, or there was nothing to read."""
+    """The pipeline has aggregated up to `done`."""
 
-    reasons: list[str]
+    windows: WindowRange
     done: datetime | None
+    now: datetime
 
-    @classmethod
-    def of(cls, windows: WindowRange, now: datetime) -> "_Gaps":
-        done = aggregated_until(now)
-        return cls([missing_reason(start, windows.step_seconds, done, now) for start in windows.starts], done)
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why each window would be missing. The pipeline has not come to it, or there was nothing to read."""
+        step = self.windows.step_seconds
+        return [missing_reason(start, step, self.done, self.now) for start in self.windows.starts]
 
 
-def _points(windows: WindowRange, known: dict[int, Window], gaps: _Gaps) -> list[Point]:
+def _points(known: dict[int, Window], gaps: _Gaps) -> list[Point]:
     points: list[Point] = []
-    complete_until = windows.complete_until(gaps.done, known)
+    complete_until = gaps.windows.complete_until(gaps.done, known)
     # Few differ.
     words = cache(reason_words)
-    for number, start in enumerate(windows.starts):
+    for number, start in enumerate(gaps.windows.starts):
         window, complete = known.get(number), number < complete_until
         if window is None:
             points.append(Point(start, None, None, None, None, None, gaps.reasons[number], complete=complete))
         elif window.unknown_reason is None:
-            points.append(Point(start, *window, _unknown(window), complete))
+            # Most know all, and a page makes ten thousands of them.
+            unknown = NOTHING_MORE if window.count(None) == 1 else _unknown(window)
+            points.append(Point(start, *window, unknown, complete))
         else:
             points.append(
                 Point(start, *window._replace(unknown_reason=words(window.unknown_reason)), complete=complete)
@@ -346,7 +351,4 @@ def _points(windows: WindowRange, known: dict[int, Window], gaps: _Gaps) -> list
 
 
 def _unknown(window: Window) -> dict[str, str]:
-    # Most know all, and a page makes ten thousands of them.
-    if None not in window[:-1]:
-        return {}
     return {name: str(reason) for name, reason in UNTOLD.items() if getattr(window, name) is None}

@@ -4,8 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from itertools import islice, zip_longest
+from functools import lru_cache, partial
+from itertools import chain, groupby, islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -55,10 +55,14 @@ from .values import (
 NAMED_AT_ONCE = 500
 # Windows lie in the order of time: one that is looked up by its group costs as much as so many in their order.
 LOOKED_UP_COSTS = 8
+# To compare the ids of all windows costs more than to read the few of others, too.
+NEARLY_ALL = 0.9
 # A column of them takes 48 MB. Each time all windows of the range are read again.
 VALUES_AT_ONCE = 6_000_000
 # What a processor keeps at hand: of 20,000 each costs a third more.
 ROWS_AT_ONCE = 2_000
+# A week has so many minutes.
+TIMES_AT_HAND = 10_080
 TOPIC_COLUMNS = (
     *(*GROUP, "start", "kind", "lag_messages", "time_lag_seconds", "time_lag_kind"),
     *("consume_rate", "produce_rate", "readings", "unknown_reason"),
@@ -121,17 +125,17 @@ def stored_windows(
 ) -> tuple[np.ndarray, Stored]:
     """The places in order, and the columns of their windows."""
     groups = np.array(sorted(places, key=lambda group: places[group]), np.int64)
-    stored = {name: np.full((len(groups), grid.count), np.nan) for name in names}
-    row_of = np.full(int(groups.max(initial=0)) + 2, -1, np.int64)
+    # What is read of other groups goes into one more row, which is dropped.
+    stored = {name: np.full((len(groups) + 1) * grid.count, np.nan) for name in names}
+    row_of = np.full(int(groups.max(initial=0)) + 2, len(groups), np.int64)
     row_of[groups] = np.arange(len(groups))
     for group, start, columns in _read(groups, names, grid, past):
         # A group of a later id is the last, which is nobody's.
-        row = row_of[np.minimum(group, len(row_of) - 1)]
-        is_mine = row >= 0
-        cell = row[is_mine] * grid.count + grid.numbers(start[is_mine] + grid.step_us)
+        cell = row_of[np.minimum(group, len(row_of) - 1)] * grid.count + grid.numbers(start + grid.step_us)
         for name, column in zip(names, columns, strict=True):
-            stored[name].flat[cell] = _numbers(column, code_of if name == "unknown_reason" else None)[is_mine]
-    return np.array([places[group] for group in groups.tolist()], np.int64), stored
+            stored[name][cell] = _numbers(column, code_of if name == "unknown_reason" else None)
+    mine = {name: column.reshape(len(groups) + 1, grid.count)[:-1] for name, column in stored.items()}
+    return np.array([places[group] for group in groups.tolist()], np.int64), mine
 
 
 def _read(
@@ -139,32 +143,39 @@ def _read(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, list[list[Any]]]]:
     """Group, start in microseconds, and `names`, of some windows at a time."""
     found = GroupWindow.objects.filter(step_seconds=grid.step_seconds, start__gte=grid.since, start__lt=grid.until)
-    if len(groups) <= NAMED_AT_ONCE and len(groups) * LOOKED_UP_COSTS <= ConsumerGroup.objects.count():
+    every_group = ConsumerGroup.objects.count()
+    if len(groups) <= NAMED_AT_ONCE and len(groups) * LOOKED_UP_COSTS <= every_group:
         found = found.filter(group__in=groups.tolist())
-    elif len(groups):
+    elif len(groups) < NEARLY_ALL * every_group:
         found = found.filter(group__gte=int(groups.min()), group__lte=int(groups.max()))
     # The time as a text: making a time of every row takes longer than all the rest.
     rows = found.order_by().values_list("group_id", Cast("start", TextField()), *names)
     every = rows.iterator(chunk_size=ROWS_AT_ONCE)
-    while some := list(islice(every, ROWS_AT_ONCE)):
+    width = len(names) + 2
+    while some := list(chain.from_iterable(islice(every, ROWS_AT_ONCE))):
         past.go_on()
-        # No zip of all rows: the collector of garbage would look through their iterators again and again.
-        group, start, *columns = ([row[number] for row in some] for number in range(len(names) + 2))
+        group, start, *columns = (some[number::width] for number in range(width))
         yield np.array(group, np.int64), _times(start), columns
 
 
 def _times(texts: list[str]) -> np.ndarray:
-    """In microseconds. Few differ."""
-    coded = pa.array(texts, pa.string()).dictionary_encode()
-    known = [datetime.fromisoformat(text) for text in coded.dictionary.to_pylist()]
+    """In microseconds. Those that follow each other are mostly the same."""
+    runs = [(_micros(text), len(list(same))) for text, same in groupby(texts)]
+    micros, lengths = np.array(runs, np.int64).T
+    return np.repeat(micros, lengths)
+
+
+@lru_cache(TIMES_AT_HAND)
+def _micros(text: str) -> int:
+    at = datetime.fromisoformat(text)
     # SQLite keeps times in UTC and does not say so.
-    micros = [microseconds(at if at.tzinfo else at.replace(tzinfo=UTC)) for at in known]
-    return np.array(micros, np.int64)[coded.indices.to_numpy()]
+    return microseconds(at if at.tzinfo else at.replace(tzinfo=UTC))
 
 
 def _numbers(column: list[Any], code_of: Callable[[str], float] | None) -> np.ndarray:
+    """NaN where it is null."""
     if code_of is None:
-        return numbers(pa.array(column, pa.float64()))
+        return np.array(column, float)
     codes = {reason: code_of(reason) for reason in set(column)}
     return np.array([codes[reason] for reason in column])
 

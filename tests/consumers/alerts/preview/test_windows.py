@@ -44,6 +44,23 @@ def test_windows_are_those_of_the_range_and_the_groups(monkeypatch: pytest.Monke
     assert found == [(7, 58, 4.0), (8, 59, 1.0)]
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("nearly_all", [0.0, 0.9])
+def test_windows_of_groups_that_are_not_looked_at_are_nobodys(
+    monkeypatch: pytest.MonkeyPatch, nearly_all: float
+) -> None:
+    """Neither of groups between those that are looked at, nor of those before or after all of them."""
+    monkeypatch.setattr(windows, "NEARLY_ALL", nearly_all)
+    monkeypatch.setattr(windows, "NAMED_AT_ONCE", 0)
+    cluster = a_cluster()
+    groups = [a_group(cluster, name) for name in ("before", "first", "between", "last", "after")]
+    for lag, group in enumerate(groups):
+        GroupWindow.objects.create(group=group, step_seconds=60, start=ago(60), lag_messages=lag, readings=4)
+    places = {groups[1].pk: 0, groups[3].pk: 1}
+    _rows, stored = windows.stored_windows(places, ["lag_messages"], Grid(ago(60), NOW, 60), PAST)
+    assert stored["lag_messages"].tolist() == [[1.0], [3.0]]
+
+
 def known(stored: windows.Stored) -> list[tuple[int, int]]:
     return np.argwhere(~np.isnan(stored["lag_messages"])).tolist()
 
