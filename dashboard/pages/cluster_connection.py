@@ -1,6 +1,5 @@
 """Tests the connection to a cluster: the page asks, and a part of it shows what each call was answered with."""
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,20 +15,8 @@ from django.views.decorators.http import require_POST
 from consumers.clusters.connection import CHECK_PATIENCE, MAY_CHECK, ConnectionCheck, ask_check, check_answer
 from consumers.jobs.asking import RedisDown
 from consumers.models import Cluster
+from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, page, part
-
-
-@dataclass(frozen=True)
-class CheckView:
-    """Awaited while it has neither a check nor a sentence. `token` is null where nothing was asked."""
-
-    token: str | None = None
-    check: ConnectionCheck | None = None
-    sentence: str = ""
-
-    @property
-    def is_awaited(self) -> bool:
-        return self.token is not None and self.check is None and not self.sentence
 
 
 @page
@@ -52,7 +39,7 @@ def connection_check(request: HttpRequest, cluster: str) -> HttpResponse:
     try:
         token = ask_check(request.user, found.name, timezone.now())
     except RedisDown as down:
-        shown = _shown(request, found) | {"view": CheckView(sentence=str(down))}
+        shown = _shown(request, found) | {"view": AwaitedAnswer(sentence=str(down))}
         return render(request, "clusters/connection.html", shown, status=503)
     return HttpResponseRedirect(f"{reverse('connection', args=(cluster,))}?{urlencode({'look': token})}")
 
@@ -72,19 +59,19 @@ def _shown(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
         cluster=cluster,
         may_check=may,
         permission=MAY_CHECK,
-        view=_view(frame, cluster) if may else CheckView(),
+        view=_view(frame, cluster) if may else AwaitedAnswer(),
         show=frame.here(),
     )
 
 
-def _view(frame: Frame, cluster: Cluster) -> CheckView:
+def _view(frame: Frame, cluster: Cluster) -> AwaitedAnswer[ConnectionCheck]:
     token, user_id = frame.request.GET.get("look"), frame.request.user.pk
     if not token or user_id is None:
-        return CheckView()
-    try:
-        answer = check_answer(user_id, token, cluster.name)
-    except RedisDown as down:
-        return CheckView(token, sentence=str(down))
-    if answer is None:
-        return CheckView(token, sentence=_("This test has expired: results are retained for 5 minutes."))
-    return CheckView(token, answer.result, answer.reason_at(frame.now, CHECK_PATIENCE) or "")
+        return AwaitedAnswer()
+    return awaited_answer(
+        token,
+        lambda: check_answer(user_id, token, cluster.name),
+        now=frame.now,
+        patience=CHECK_PATIENCE,
+        expired=_("This test has expired: results are retained for 5 minutes."),
+    )
