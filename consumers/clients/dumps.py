@@ -5,7 +5,6 @@ It costs the client a walk over all its threads, so one at a time is taken of ea
 """
 
 import hashlib
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -16,7 +15,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
+from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
 from consumers.jobs.wires import Ports, connected, reaching
 from consumers.models import Client
 from consumers.polling.locks import Locked, lock
@@ -60,16 +59,13 @@ class ThreadDump:
 
 
 def dump_key(user_id: int, token: str) -> str:
-    """With who asked, so that nobody reads another user's answer."""
-    return f"consumerscope:threads:{user_id}:{token}"
+    return asking.user_key("threads", user_id, token)
 
 
 def ask_dump(user: Any, wanted: DumpedClient, now: datetime) -> str:
     """Its token. Audits the request. Raises RedisDown. Whoever calls it has seen that the user has MAY_DUMP."""
-    token = secrets.token_urlsafe(18)
-    key = dump_key(user.pk, token)
-    asking.put_question(key, {"wanted": asdict(wanted)}, now, RETAINED_SECONDS)
-    publish(dump_threads, expires_seconds=PATIENCE.total_seconds(), key=key, wanted=asdict(wanted))
+    token = asking.new_token()
+    asking.ask(dump_threads, dump_key(user.pk, token), {"wanted": asdict(wanted)}, now, RETAINED_SECONDS)
     audit.note_seen(Client, str(wanted), user, "Requested a thread dump.", now)
     return token
 
@@ -82,7 +78,7 @@ def dump_answer(user_id: int, token: str, wanted: DumpedClient) -> Answer[Thread
 @shared_task(name="consumers.dump_threads")
 def dump_threads(key: str, wanted: dict[str, str]) -> None:
     with asking.answering(key, "dump", RETAINED_SECONDS) as answer:
-        if not asking.has_permission(int(key.split(":")[2]), MAY_DUMP):
+        if not asking.has_permission(asking.user_of(key), MAY_DUMP):
             raise AnswerFailed(AnswerProblem.DUMPS_NOT_PERMITTED, permission=MAY_DUMP)
         answer["dump"] = take_dump(DumpedClient(**wanted)).as_json()
 

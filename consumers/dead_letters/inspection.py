@@ -1,7 +1,6 @@
 """Fetches one dead-letter message for a person: requested through Redis, pulled without a commit, and audited."""
 
 import json
-import secrets
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -103,7 +102,7 @@ class InspectionKey:
 
     @classmethod
     def made(cls, user_id: int, *, with_content: bool) -> "InspectionKey":
-        return cls(user_id, with_content, secrets.token_urlsafe(18))
+        return cls(user_id, with_content, asking.new_token())
 
     @classmethod
     def of(cls, text: str) -> "InspectionKey":

@@ -21,7 +21,7 @@ from consumers.dead_letters.inspection import (
     may_see,
 )
 from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
+from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
 from consumers.jobs.refused import ActRefused
 from consumers.jobs.wires import Ports, connected, reaching
 from consumers.models import ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
@@ -76,9 +76,7 @@ def checked(wanted: WantedMessage) -> WantedMessage:
 def ask_lookup(user: Any, wanted: WantedMessage, now: datetime) -> InspectionKey:
     """Audits the request. Raises RedisDown. Whoever calls it has seen that the user has MAY_SEE."""
     key = InspectionKey.made(user.pk, with_content=True)
-    said = {"wanted": vars(wanted)}
-    asking.put_question(str(key), said, now, KEPT_SECONDS)
-    publish(look_up_message, expires_seconds=PATIENCE.total_seconds(), key=str(key), wanted=vars(wanted))
+    asking.ask(look_up_message, str(key), {"wanted": vars(wanted)}, now, KEPT_SECONDS)
     audit.note_seen(ConsumerGroup, str(wanted), user, "Looked up the attempts of a message.", now)
     return key
 
