@@ -42,9 +42,8 @@ from consumers.models import ConsumerGroup
 from consumers.rocketmq.messages.bodies import BodyKind, laid_out
 from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, page, part, tabs
+from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
-
-from .groups import page_links, page_number
 
 # The dead letters of a group: those that the filters choose, newest first, and what can be done with them.
 #
