@@ -9,6 +9,10 @@ from consumers.groups.detail import group_head
 from consumers.ownership.settings import broker_configs, member_settings
 from dashboard.pages.common.frame import context, frame_of, group_or_404, refreshing, tabs
 
+# Columns of what a broker has configured for a group.
+FLAGS = ("consume_enable", "broadcast_enable", "orderly")
+NUMBERS = ("retry_max_times", "retry_queue_nums", "consume_timeout_minutes")
+
 
 def settings_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
@@ -19,7 +23,10 @@ def settings_context(request: HttpRequest, cluster: str, name: str) -> dict[str,
         group=group_head(group, now=frame.now),
         tabs=tabs(frame, cluster, name),
         settings=found,
-        configs=broker_configs(group),
+        configs=[
+            (one, [getattr(one, name) for name in FLAGS], [getattr(one, name) for name in NUMBERS])
+            for one in broker_configs(group)
+        ],
     )
 
 
