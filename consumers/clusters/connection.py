@@ -29,7 +29,7 @@ from consumers.rocketmq.wire.codes import (
     call_name,
 )
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.vocabulary.jobs import AnswerProblem, ConnectionCure
+from consumers.vocabulary.reasons import AnswerProblem, ConnectionCure
 from consumers.words.jobs import CONNECTION_CURES
 
 MAY_CHECK = "consumers.manage_clusters"

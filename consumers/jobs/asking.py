@@ -18,8 +18,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from kombu.exceptions import OperationalError
 
-from consumers.vocabulary.jobs import AnswerProblem
-from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.vocabulary.reasons import AnswerProblem, PollProblem, stored_reason
 from consumers.words.reasons import coded_reason, stored_words
 
 # Redis between pages and the general worker: what is asked and answered there lives for minutes, and in memory.

@@ -2,7 +2,7 @@
 
 from django import template
 
-from consumers.words.messages import kind_words, progress_words
+from consumers.words.repeats import kind_words, progress_words
 
 register = template.Library()
 register.filter("copy_kind", kind_words)

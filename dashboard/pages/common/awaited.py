@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+from consumers.jobs.acts import ActRefused
 from consumers.jobs.asking import Answer, RedisDown
-from consumers.jobs.refused import ActRefused
 
 Result = TypeVar("Result")
 

@@ -17,10 +17,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from consumers.clients.dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer
-from consumers.clients.queries import client_detail, client_exists
-from consumers.clients.rows import ClientGroup
-from consumers.clients.stacks import StackGroup, grouped, unmoved
+from consumers.clients.dumps import (
+    DUMP_PATIENCE,
+    MAY_DUMP,
+    DumpedClient,
+    StackGroup,
+    ThreadDump,
+    ask_dump,
+    dump_answer,
+    grouped,
+    unmoved,
+)
+from consumers.clients.queries import ClientGroup, client_detail, client_exists
 from consumers.jobs.asking import RedisDown
 from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, page, part

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from consumers.groups.detail import group_head
-from consumers.ownership.settings import broker_configs, member_settings
+from consumers.ownership.members import broker_configs, member_settings
 from dashboard.pages.common.frame import context, frame_of, group_or_404, refreshing, tabs
 
 # Columns of what a broker has configured for a group.

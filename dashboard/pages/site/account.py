@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from consumers.models import ApiToken
-from consumers.rest.tokens import make_token, note_password, revoke_token
+from consumers.rest.access import make_token, note_password, revoke_token
 from dashboard.pages.common.frame import context, frame_of, page
 
 LIFETIMES = [
