@@ -27,7 +27,7 @@ from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404,
 from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import Range
 from dashboard.pages.group_offsets import shown, total
-from dashboard.pages.messages.attempts import form_context
+from dashboard.pages.message_attempts import form_context
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import again, clock
 
