@@ -1,6 +1,9 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from .health.views import live, ready
+from .metrics.views import MetricsView
+
 handler400 = "dashboard.pages.site.problems.bad_request"
 handler404 = "dashboard.pages.site.problems.not_found"
 handler500 = "dashboard.pages.site.problems.server_error"
@@ -8,7 +11,8 @@ handler500 = "dashboard.pages.site.problems.server_error"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("consumers.urls")),
-    path("", include("dashboard.health.urls")),
-    path("", include("dashboard.metrics.urls")),
+    path("healthz", live, name="healthz"),
+    path("readyz", ready, name="readyz"),
+    path("metrics", MetricsView.as_view(), name="metrics"),
     path("", include("dashboard.pages.urls")),
 ]

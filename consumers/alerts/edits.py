@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.channels.channel_settings import checked_channel, saved
 from consumers.alerts.channels.queue import next_number
 from consumers.alerts.channels.render import sample_payload
-from consumers.jobs.audit import note, note as log
+from consumers.jobs.acts import note, note as log
 from consumers.models import (
     AlertRule,
     Channel,

@@ -17,7 +17,7 @@ from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.jobs.refused import ActRefused
+from consumers.jobs.acts import ActRefused
 from consumers.models import Comparison, Measure, Severity, State
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 

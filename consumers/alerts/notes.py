@@ -6,12 +6,12 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _, pgettext_lazy
 
+from consumers.alerts.rule_terms import Selection
 from consumers.models import GroupNote
 
 from . import fields as check
 from .fields import AlertRefused, EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
 from .measured import Subject
-from .rule_terms import Selection
 
 LAST_POSITION = 100_000
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.jobs.audit import note
+from consumers.jobs.acts import note
 from consumers.models import AlertRule, Silence
 
 from . import fields as check

@@ -1,12 +1,12 @@
-"""Thread dumps of clients: a page or REST requests one, the general worker asks a broker for it (307) and answers
-through Redis.
+"""Thread dumps of clients: requested by a page or REST, answered through Redis by the general worker, which asks a
+broker for it (307); and their stacks.
 
 It costs the client a walk over all its threads, so one at a time is taken of each, and each request is audited.
 """
 
 import hashlib
-import secrets
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -15,15 +15,103 @@ from typing import Any
 from celery import shared_task
 from django.utils import timezone
 
-from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
+from consumers.jobs import acts, asking
+from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
 from consumers.jobs.wires import Ports, connected, reaching
 from consumers.models import Client
 from consumers.polling.locks import Locked, lock
 from consumers.rocketmq.admin import RUNNING_INFO_DEADLINE_SECONDS
-from consumers.vocabulary.jobs import AnswerProblem
+from consumers.vocabulary.reasons import AnswerProblem
 
-from .stacks import ThreadStack, cut_text, threads_of
+# The threads of a client, out of the text of its running info: grouped by equal stack, and compared with later ones.
+#
+# The text is that of RocketMQ 5.4.0, UtilAll.jstack: a block for each thread, with an empty line between two. Each
+# line begins with the thread's name, padded to 40 letters. The first line goes on with `TID: 7 STATE: WAITING`, the
+# others with a frame, innermost first.
+# RocketMQ 4.9 and 5.4: ConsumeMessageConcurrentlyService and ConsumeMessageOrderlyService name their threads so.
+CONSUMING = "ConsumeMessageThread_"
+# A thread that runs a listener is within one of these; others of the pool wait for messages.
+WORKING = "$ConsumeRequest.run"
+LONGEST_TEXT = 400_000
+_HEAD = re.compile(r"(?P<name>.*?)\s*TID: (?P<tid>\d+) STATE: (?P<state>\w+)")
+
+
+@dataclass(frozen=True)
+class ThreadStack:
+    """`frames`: innermost first."""
+
+    name: str
+    tid: int
+    state: str
+    frames: tuple[str, ...]
+
+    @property
+    def is_consuming(self) -> bool:
+        return self.name.startswith(CONSUMING)
+
+    @property
+    def is_working(self) -> bool:
+        """Within a listener, as opposed to waiting for messages."""
+        return self.is_consuming and any(WORKING in frame for frame in self.frames)
+
+
+@dataclass(frozen=True)
+class StackGroup:
+    """Threads with the same stack in the same state."""
+
+    state: str
+    frames: tuple[str, ...]
+    threads: tuple[ThreadStack, ...]
+
+    @property
+    def is_consuming(self) -> bool:
+        return any(thread.is_consuming for thread in self.threads)
+
+    @property
+    def is_working(self) -> bool:
+        return any(thread.is_working for thread in self.threads)
+
+
+def threads_of(text: str) -> list[ThreadStack]:
+    """In the order of the text. A block that is none of a thread is left out."""
+    found = []
+    for block in re.split(r"\r?\n\r?\n", text.strip()):
+        head, *lines = block.splitlines() or [""]
+        said = _HEAD.fullmatch(head.strip())
+        if said is None:
+            continue
+        name = said["name"]
+        frames = (line.removeprefix(name).strip() for line in lines)
+        found.append(ThreadStack(name, int(said["tid"]), said["state"], tuple(frame for frame in frames if frame)))
+    return found
+
+
+def cut_text(text: str) -> tuple[str, bool]:
+    """At most LONGEST_TEXT letters of whole blocks, and whether that is less than all."""
+    if len(text) <= LONGEST_TEXT:
+        return text, False
+    end = max(text.rfind("\n\n", 0, LONGEST_TEXT), text.rfind("\n\r\n", 0, LONGEST_TEXT))
+    return text[: end if end > 0 else LONGEST_TEXT], True
+
+
+def grouped(threads: Iterable[ThreadStack]) -> list[StackGroup]:
+    """Those within a listener first, then others that consume, then the rest; the most threads first."""
+    same: dict[tuple[str, tuple[str, ...]], list[ThreadStack]] = {}
+    for thread in threads:
+        same.setdefault((thread.state, thread.frames), []).append(thread)
+    groups = [StackGroup(state, frames, tuple(each)) for (state, frames), each in same.items()]
+    return sorted(
+        groups, key=lambda one: (not one.is_working, not one.is_consuming, -len(one.threads), one.threads[0].name)
+    )
+
+
+def unmoved(before: Sequence[ThreadStack], after: Sequence[ThreadStack]) -> frozenset[int]:
+    """The ids of threads that are in the same place in both. The same id of another name is another thread."""
+    places = {(thread.tid, thread.name): (thread.state, thread.frames) for thread in before}
+    return frozenset(
+        thread.tid for thread in after if places.get((thread.tid, thread.name)) == (thread.state, thread.frames)
+    )
+
 
 MAY_DUMP = "consumers.dump_threads"
 # Two dumps are compared while both are there.
@@ -60,17 +148,14 @@ class ThreadDump:
 
 
 def dump_key(user_id: int, token: str) -> str:
-    """With who asked, so that nobody reads another user's answer."""
-    return f"consumerscope:threads:{user_id}:{token}"
+    return asking.user_key("threads", user_id, token)
 
 
 def ask_dump(user: Any, wanted: DumpedClient, now: datetime) -> str:
     """Its token. Audits the request. Raises RedisDown. Whoever calls it has seen that the user has MAY_DUMP."""
-    token = secrets.token_urlsafe(18)
-    key = dump_key(user.pk, token)
-    asking.put_question(key, {"wanted": asdict(wanted)}, now, RETAINED_SECONDS)
-    publish(dump_threads, expires_seconds=PATIENCE.total_seconds(), key=key, wanted=asdict(wanted))
-    audit.note_seen(Client, str(wanted), user, "Requested a thread dump.", now)
+    token = asking.new_token()
+    asking.ask(dump_threads, dump_key(user.pk, token), {"wanted": asdict(wanted)}, now, RETAINED_SECONDS)
+    acts.note_seen(Client, str(wanted), user, "Requested a thread dump.", now)
     return token
 
 
@@ -82,7 +167,7 @@ def dump_answer(user_id: int, token: str, wanted: DumpedClient) -> Answer[Thread
 @shared_task(name="consumers.dump_threads")
 def dump_threads(key: str, wanted: dict[str, str]) -> None:
     with asking.answering(key, "dump", RETAINED_SECONDS) as answer:
-        if not asking.has_permission(int(key.split(":")[2]), MAY_DUMP):
+        if not asking.has_permission(asking.user_of(key), MAY_DUMP):
             raise AnswerFailed(AnswerProblem.DUMPS_NOT_PERMITTED, permission=MAY_DUMP)
         answer["dump"] = take_dump(DumpedClient(**wanted)).as_json()
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 
 from consumers.models import ClockChange, Doubt, MachineClock
-from consumers.queries.texts import age
+from consumers.words.spans import age
 
 TRUSTED_AFTER = timedelta(hours=24)
 # A change is on the overview and in /readyz for so long.

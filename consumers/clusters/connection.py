@@ -3,7 +3,6 @@
 The command asks by itself; a page asks the general worker, through Redis, and shows what each call was answered with.
 """
 
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -12,7 +11,7 @@ from typing import Any
 from celery import shared_task
 
 from consumers.jobs import asking
-from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
+from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
 from consumers.jobs.wires import connected, reaching
 from consumers.models import Cluster
 from consumers.rocketmq.admin import BrokerAdmin
@@ -30,7 +29,7 @@ from consumers.rocketmq.wire.codes import (
     call_name,
 )
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.vocabulary.jobs import AnswerProblem, ConnectionCure
+from consumers.vocabulary.reasons import AnswerProblem, ConnectionCure
 from consumers.words.jobs import CONNECTION_CURES
 
 MAY_CHECK = "consumers.manage_clusters"
@@ -151,31 +150,27 @@ def check_now(cluster: Cluster) -> ConnectionCheck:
 
 
 # Asked by a page.
-
-
-def _key(user_id: int, token: str) -> str:
-    """With who asked, so that nobody reads another user's answer."""
-    return f"consumerscope:connection:{user_id}:{token}"
+KIND = "connection"
 
 
 def ask_check(user: Any, cluster: str, now: datetime) -> str:
     """Its token. Raises RedisDown. Whoever calls it has seen that the user has MAY_CHECK."""
-    token = secrets.token_urlsafe(18)
-    key = _key(user.pk, token)
-    asking.put_question(key, {"cluster": cluster}, now, RETAINED_SECONDS)
-    publish(check_connection, expires_seconds=PATIENCE.total_seconds(), key=key, cluster=cluster)
+    token = asking.new_token()
+    key = asking.user_key(KIND, user.pk, token)
+    asking.ask(check_connection, key, {"cluster": cluster}, now, RETAINED_SECONDS)
     return token
 
 
 def check_answer(user_id: int, token: str, cluster: str) -> Answer[ConnectionCheck] | None:
     """None where this user has no such request for this cluster, or it has expired. Raises RedisDown."""
-    return asking.read_answer(_key(user_id, token), {"cluster": cluster}, "check", ConnectionCheck.of_json)
+    key = asking.user_key(KIND, user_id, token)
+    return asking.read_answer(key, {"cluster": cluster}, "check", ConnectionCheck.of_json)
 
 
 @shared_task(name="consumers.check_connection")
 def check_connection(key: str, cluster: str) -> None:
     with asking.answering(key, "check", RETAINED_SECONDS) as answer:
-        if not asking.has_permission(int(key.split(":")[2]), MAY_CHECK):
+        if not asking.has_permission(asking.user_of(key), MAY_CHECK):
             raise AnswerFailed(AnswerProblem.CHECKS_NOT_PERMITTED, permission=MAY_CHECK)
         found = Cluster.objects.filter(name=cluster).first()
         if found is None:

@@ -9,8 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.clusters.history_use import HistoryUse, history_uses
-from consumers.clusters.queries import cluster_list
-from consumers.clusters.rows import ClusterRow
+from consumers.clusters.queries import ClusterRow, cluster_list
 from consumers.logs.queries import LogFileRow, log_files_by_cluster
 from consumers.queries.declared import answer
 from consumers.rest.answers import list_response, whole

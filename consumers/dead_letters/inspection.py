@@ -1,14 +1,13 @@
 """Fetches one dead-letter message for a person: requested through Redis, pulled without a commit, and audited."""
 
 import json
-import secrets
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
-from consumers.jobs import asking, audit
+from consumers.jobs import acts, asking
 from consumers.jobs.asking import Answer, AnswerFailed
 from consumers.jobs.wires import connected, masters
 from consumers.models import ConsumerGroup, DeadLetter
@@ -19,7 +18,7 @@ from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import RocketMQError
-from consumers.vocabulary.jobs import AnswerProblem
+from consumers.vocabulary.reasons import AnswerProblem
 
 from .read_queue import reason_of
 
@@ -103,7 +102,7 @@ class InspectionKey:
 
     @classmethod
     def made(cls, user_id: int, *, with_content: bool) -> "InspectionKey":
-        return cls(user_id, with_content, secrets.token_urlsafe(18))
+        return cls(user_id, with_content, asking.new_token())
 
     @classmethod
     def of(cls, text: str) -> "InspectionKey":
@@ -186,7 +185,7 @@ def _inspection(message: StoredMessage, now: datetime, *, with_content: bool) ->
 
 def note_seen(user: Any, what: str, sentence: str, now: datetime) -> None:
     """Audits who requested which content of dead-letter messages."""
-    audit.note_seen(DeadLetter, what, user, sentence, now)
+    acts.note_seen(DeadLetter, what, user, sentence, now)
 
 
 # Whether a user may see message bodies; the worker that reads them checks it again.

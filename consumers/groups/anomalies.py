@@ -9,9 +9,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.groups.queue_rows import QueueRow
 from consumers.models import Broker, Client, ConsumerGroup, Queue, QueueSample, State
-from consumers.queries.texts import count, messages, place
 from consumers.vocabulary.states import BROADCASTING, MASTER, NO_LAG_REASONS, PULLING, WRITE, RuleCode, UnknownReason
 from consumers.words.reasons import stored_words
+from consumers.words.spans import count, messages, place
 
 from .rows import Anomaly
 

@@ -14,10 +14,10 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from consumers.models import HealthLevel, State
 from consumers.queries.declared import public
 from consumers.queries.findings import queue_count
-from consumers.queries.texts import count
 from consumers.rebalances.events import rebalance_counts
 from consumers.rebalances.flapping import Level
 from consumers.words.findings import TITLES
+from consumers.words.spans import count
 
 # The health of a group: its level and the reasons for it, as lists, pages, REST and /metrics say it.
 LEVELS = list(HealthLevel)

@@ -30,9 +30,9 @@ from consumers.queries.queues.overlay import (
 )
 from consumers.queries.queues.starts import ReportedStart, Unacked, start_without_offset
 from consumers.queries.sentences import sentence, state_parts
-from consumers.queries.texts import iso
 from consumers.stores.start import Start
 from consumers.vocabulary.states import RuleCode, UnknownReason
+from consumers.words.spans import iso
 from consumers.words.states import rule_words
 
 STALE = "Evaluations are late: the state is that of judged_at, and no newer poll contradicts it"

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,8 +18,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from kombu.exceptions import OperationalError
 
-from consumers.vocabulary.jobs import AnswerProblem
-from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.vocabulary.reasons import AnswerProblem, PollProblem, stored_reason
 from consumers.words.reasons import coded_reason, stored_words
 
 # Redis between pages and the general worker: what is asked and answered there lives for minutes, and in memory.
@@ -50,6 +50,20 @@ def redis_client(*, longest_wait_seconds: float = 0.0) -> Iterator[redis.Redis]:
 PATIENCE = timedelta(seconds=10)
 
 Result = TypeVar("Result")
+
+
+def new_token() -> str:
+    """Names one request; nobody can guess it."""
+    return secrets.token_urlsafe(18)
+
+
+def user_key(kind: str, user_id: int, token: str) -> str:
+    """With the user who asked, so that nobody reads another user's answer."""
+    return f"consumerscope:{kind}:{user_id}:{token}"
+
+
+def user_of(key: str) -> int:
+    return int(key.split(":")[2])
 
 
 def put_question(key: str, question: dict[str, Any], now: datetime, kept_seconds: int) -> None:
@@ -165,6 +179,12 @@ def publish_or_leave(task: Task[Any, Any], *, expires_seconds: float, **wanted: 
     except RedisDown:
         return False
     return True
+
+
+def ask(task: Task[Any, Any], key: str, question: dict[str, Any], now: datetime, kept_seconds: int) -> None:
+    """Asks the general worker `question`; it finds the key of its answer beside it. Raises RedisDown."""
+    put_question(key, question, now, kept_seconds)
+    publish(task, expires_seconds=PATIENCE.total_seconds(), key=key, **question)
 
 
 def publish(task: Task[Any, Any], *, expires_seconds: float, **wanted: Any) -> None:

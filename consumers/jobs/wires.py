@@ -18,8 +18,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer, Route
 from consumers.rocketmq.wire.codes import NameServersFailed, RocketMQError, Unreachable
 from consumers.rocketmq.writes import BrokerSends, OffsetWrites
-from consumers.vocabulary.jobs import AnswerProblem
-from consumers.vocabulary.reasons import ReasonCode, stored_reason
+from consumers.vocabulary.reasons import AnswerProblem, ReasonCode, stored_reason
 from consumers.vocabulary.states import MASTER
 from consumers.words.reasons import stored_words
 

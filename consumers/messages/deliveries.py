@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from consumers.vocabulary.messages import AttemptProgress, CopyKind, DeliveryBasis
+from consumers.messages.joined import StoredCopy
+from consumers.vocabulary.repeats import AttemptProgress, CopyKind, DeliveryBasis
 
-from .copies import StoredCopy
 from .joined import Attempt, JoinedMessage, SendBack
 
 # An owner whose commit is not seen yet may have delivered the message again by so much earlier (RocketMQ 5.4.0,

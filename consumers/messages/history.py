@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from consumers.lake.one_group import TooManyRows, read_group
 from consumers.lake.store import Lake
+from consumers.messages.joined import QueuePlace, StoredCopy
 from consumers.models import Client, ConsumerGroup, Queue, RepeatEvent, ResetOutcome, ResetQueue
 from consumers.ownership.assignments import changed_words, why_nobody
 from consumers.ownership.reports import OwnableQueue, why_ownerless
@@ -21,7 +22,6 @@ from consumers.ownership.timeline.segments import INSTANT, Claims, Segment, clai
 from consumers.repeats.queries import event_name
 from consumers.vocabulary.repeats import Confidence
 
-from .copies import QueuePlace, StoredCopy
 from .deliveries import Cover, Crossing, crossings
 from .joined import kind_of
 

@@ -20,18 +20,18 @@ from consumers.dead_letters.inspection import (
     bodies_not_permitted,
     may_see,
 )
-from consumers.jobs import asking, audit
-from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed, publish
-from consumers.jobs.refused import ActRefused
+from consumers.jobs import acts, asking
+from consumers.jobs.acts import ActRefused
+from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
 from consumers.jobs.wires import Ports, connected, reaching
+from consumers.messages.joined import FoundCopies
 from consumers.models import ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
 from consumers.queries.groups import find_group
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.message_calls import MessageCalls
 from consumers.rocketmq.names import retry_topic
-from consumers.vocabulary.jobs import AnswerProblem
+from consumers.vocabulary.reasons import AnswerProblem
 
-from .copies import FoundCopies
 from .lookup import Brokers, Lookup, LookupLimits, SearchedTopics
 
 LONGEST = 255
@@ -76,10 +76,8 @@ def checked(wanted: WantedMessage) -> WantedMessage:
 def ask_lookup(user: Any, wanted: WantedMessage, now: datetime) -> InspectionKey:
     """Audits the request. Raises RedisDown. Whoever calls it has seen that the user has MAY_SEE."""
     key = InspectionKey.made(user.pk, with_content=True)
-    said = {"wanted": vars(wanted)}
-    asking.put_question(str(key), said, now, KEPT_SECONDS)
-    publish(look_up_message, expires_seconds=PATIENCE.total_seconds(), key=str(key), wanted=vars(wanted))
-    audit.note_seen(ConsumerGroup, str(wanted), user, "Looked up the attempts of a message.", now)
+    asking.ask(look_up_message, str(key), {"wanted": vars(wanted)}, now, KEPT_SECONDS)
+    acts.note_seen(ConsumerGroup, str(wanted), user, "Looked up the attempts of a message.", now)
     return key
 
 

@@ -1,7 +1,7 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
 from consumers.models.channels import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
-from consumers.models.clusters import Broker, Cluster, PipelineRun, Queue, Reading, Topic, TopicKind
+from consumers.models.clusters import Broker, BrokerStatistic, Cluster, PipelineRun, Queue, Reading, Topic, TopicKind
 from consumers.models.dead_letters import (
     DeadLetter,
     DeadLetterLook,
@@ -33,7 +33,6 @@ from consumers.models.incidents import (
     SubjectKind,
 )
 from consumers.models.logs import LogEvent, LogFile
-from consumers.models.repeats import RepeatEvent
 from consumers.models.resets import (
     LossAcknowledgement,
     Reset,
@@ -57,7 +56,7 @@ from consumers.models.rules import (
     Silence,
 )
 from consumers.models.site import ApiToken, AuditAction, AuditEvent, ClockChange, Doubt, Lease, MachineClock
-from consumers.models.statistics import BrokerStatistic
+from consumers.models.states import RepeatEvent
 from consumers.vocabulary.states import State
 
 from .members import Assignment, Client, ClientSubscription, HeadMessage, Rebalance, RebalanceTopic

@@ -119,14 +119,6 @@ class GroupBroker(models.Model):
     def __str__(self) -> str:
         return f"{self.group_id} on {self.broker}"
 
-    @property
-    def flags(self) -> tuple[bool | None, ...]:
-        return self.consume_enable, self.broadcast_enable, self.orderly
-
-    @property
-    def numbers(self) -> tuple[int | None, ...]:
-        return self.retry_max_times, self.retry_queue_nums, self.consume_timeout_minutes
-
 
 class QueueSnapshot(models.Model):
     """The newest reading of each queue of each group. Written by the poll only, and only where it changed.

@@ -24,7 +24,7 @@ class AppendOnly(models.Model):
 
 # Who did what, for good: an audit event outlives its user and whatever it is about.
 #
-# Written by `consumers.jobs.audit`. Resets have events of their own, see `ResetEvent`.
+# Written by `consumers.jobs.acts`. Resets have events of their own, see `ResetEvent`.
 class AuditAction(models.TextChoices):
     ADDED = "added"
     CHANGED = "changed"

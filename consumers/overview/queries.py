@@ -23,12 +23,12 @@ from consumers.queries.queues.lost_offsets import BrokerLoss, broker_losses
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.queries.sentences import sentence, state_parts
-from consumers.queries.texts import count
 from consumers.retries.checks.condition_rows import FailingGroup
 from consumers.retries.checks.failing import failing_groups
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import lazy_reason
+from consumers.words.spans import count
 from consumers.words.states import rule_words
 
 

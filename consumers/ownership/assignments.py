@@ -20,9 +20,9 @@ from consumers.ownership.timeline.segments import (
 )
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
-from consumers.queries.texts import iso
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
 from consumers.words.reasons import coded_reason
+from consumers.words.spans import iso
 
 from .group_shares import ExpectedOwners, expected_owners
 from .reports import OwnableQueue, ownable_queues, why_ownerless

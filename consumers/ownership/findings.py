@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 from consumers.models import ConsumerGroup
 from consumers.queries.findings import DetectedFinding
 from consumers.queries.limits import limits
-from consumers.queries.texts import iso
 from consumers.vocabulary.findings import FindingCode
+from consumers.words.spans import iso
 
 from .group_shares import ExpectedOwners, expected_of, group_shares, ring_checked, strategies
 from .reports import Sort

@@ -10,7 +10,6 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Broker, ConsumerGroup, Queue
 from consumers.ownership.timeline.segments import Holders, holders_at
-from consumers.queries.texts import iso
 from consumers.rocketmq.allocation import (
     CONSISTENT_HASH,
     NotSimulable,
@@ -22,6 +21,7 @@ from consumers.rocketmq.allocation import (
 )
 from consumers.vocabulary.states import BROADCASTING, MASTER
 from consumers.words.reasons import stored_words
+from consumers.words.spans import iso
 
 from .reports import (
     COLUMNS,

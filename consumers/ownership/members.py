@@ -13,15 +13,16 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.lake.one_group import read_group
 from consumers.lake.store import Lake
-from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot
+from consumers.models import Assignment, Client, ConsumerGroup, GroupBroker, QueueSnapshot
 from consumers.polling.flags import outside_reason
 from consumers.queries.declared import copied, unknown_of
 from consumers.queries.history import UNTOLD, as_list
 from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
-from consumers.queries.texts import iso
+from consumers.rocketmq.client_defaults import DEFAULTS
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
 from consumers.words.reasons import membership_reason, reason_words, stored_words
+from consumers.words.spans import iso
 
 from .reports import is_broadcasting, why_ownerless
 from .rows import MemberRow, QueuePlace, QueueShare
@@ -246,3 +247,78 @@ def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> Membe
         "duplicated_since": str(NO_DOUBLE),
     }
     return copied(MemberRow, client, seen_at=client.last_seen, unknown=unknown_of(values, reasons), **values)
+
+
+# What the members of a group are set to, where they differ from each other and from RocketMQ's defaults; and how each
+# broker configures the group.
+# Each member has its own, by when it was started.
+OF_ONE_MEMBER = ("consumeTimestamp", "PROP_CLIENT_VERSION")
+
+
+@dataclass(frozen=True)
+class SettingValue:
+    """`value` is null of members that do not report it."""
+
+    value: str | None
+    client_ids: tuple[str, ...]
+    is_default: bool | None  # null: the default is not known
+
+
+@dataclass(frozen=True)
+class MemberSetting:
+    """Values by how many members have them, most first."""
+
+    name: str
+    values: tuple[SettingValue, ...]
+    default: str | None
+
+    @property
+    def differs(self) -> bool:
+        return len(self.values) > 1
+
+    @property
+    def is_default(self) -> bool:
+        return not self.differs and self.values[0].is_default is True
+
+
+@dataclass(frozen=True)
+class MemberSettings:
+    """`silent`: members that have not reported their settings, with the reason."""
+
+    rows: tuple[MemberSetting, ...]
+    reported: int
+    silent: tuple[tuple[str, str | None], ...]
+
+
+def member_settings(group: ConsumerGroup) -> MemberSettings:
+    """Of the members that brokers list now: first what differs, then what is no default. One query."""
+    members = Client.objects.filter(group=group, gone_by=None).order_by("client_id")
+    by_client: dict[str, dict[str, str]] = {}
+    silent: list[tuple[str, str | None]] = []
+    for client_id, set_to, error in members.values_list("client_id", "settings", "running_info_error"):
+        if set_to is None:
+            silent.append((client_id, error))
+        else:
+            by_client[client_id] = set_to
+    names = sorted({name for set_to in by_client.values() for name in set_to} - set(OF_ONE_MEMBER))
+    rows = sorted(
+        (_setting(name, by_client) for name in names), key=lambda row: (not row.differs, row.is_default, row.name)
+    )
+    return MemberSettings(tuple(rows), len(by_client), tuple(silent))
+
+
+def _setting(name: str, by_client: dict[str, dict[str, str]]) -> MemberSetting:
+    default = DEFAULTS.get(name)
+    by_value: dict[str | None, list[str]] = {}
+    for client_id, set_to in by_client.items():
+        by_value.setdefault(set_to.get(name), []).append(client_id)
+    values = [
+        SettingValue(value, tuple(ids), None if default is None or value is None else value == default)
+        for value, ids in sorted(by_value.items(), key=lambda one: (-len(one[1]), str(one[0])))
+    ]
+    return MemberSetting(name, tuple(values), default)
+
+
+def broker_configs(group: ConsumerGroup) -> Sequence[GroupBroker]:
+    """As each broker has it, by the broker's name. One query."""
+    return list(GroupBroker.objects.filter(group=group).order_by("broker"))

@@ -21,8 +21,7 @@ from consumers.rocketmq.names import parse_address
 from consumers.rocketmq.wire.codes import Credentials, LocalProtocolError, RocketMQError
 from consumers.rocketmq.wire.connection import TlsOptions, client_context
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.stores.files.disk import begins_inside
-from consumers.stores.files.stored_file import NAMES, WrongFileGlob, may_name_one, parse_offset_files
+from consumers.stores.files.stored_file import NAMES, WrongFileGlob, begins_inside, may_name_one, parse_offset_files
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # Secrets as the database holds them: encrypted with a key derived from the site key and the secret's purpose.

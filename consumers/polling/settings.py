@@ -7,11 +7,11 @@ from django.conf import settings
 from consumers.lake.store import Lake
 from consumers.polling.delays.answers import DelayLimits
 from consumers.polling.delays.look_up import HeadLimits
+from consumers.polling.file_poller import FileLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.samples.reading import SampleBudget
 
 from .memory import Cadence
-from .offset_files import FileLimits
 from .statistics_poller import StatisticsLimits
 
 

@@ -12,14 +12,14 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.queries.declared import answer, public, unknown_of
-from consumers.queries.texts import age, count, messages, place
 from consumers.rocketmq.allocation import QueueKey
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.findings import FindingCheck, FindingCode, FindingSeverity, FindingSubject
-from consumers.words.finding_spec import FindingSpec, LogText
+from consumers.words.finding_ownership import FindingSpec, LogText
 from consumers.words.findings import SPECS, TITLES, VALUES, WHY
 from consumers.words.offset_files import finding_words, problem_words
 from consumers.words.reasons import WORDED_ABOVE, stored_words
+from consumers.words.spans import age, count, messages, place
 
 # A finding may be about thousands of queues: the first places are stored, with the number of all.
 MOST_STORED = 20

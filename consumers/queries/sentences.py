@@ -10,9 +10,8 @@ from consumers.queries.queues.lost_offsets import utc
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import State
 from consumers.words.reasons import WORDED_ABOVE, reason_words, stored_words
+from consumers.words.spans import age, count, messages, rate
 from consumers.words.states import OF_EVIDENCE, STATES, rule_words
-
-from .texts import age, count, messages, rate
 
 # How a number of `detail` is said. One that is not listed is said by its own name and the unit in it.
 PHRASES = {

@@ -10,9 +10,9 @@ from django.utils.translation import gettext, ngettext
 
 from consumers.models import ConsumerGroup, GroupKind, Rebalance, RebalanceTopic
 from consumers.queries.reset_marks import went_on_since
-from consumers.queries.texts import count
 from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
 from consumers.words.reasons import coded_reason
+from consumers.words.spans import count
 
 from .rows import Cost, EventPage, Move, RebalanceEvent, RebalanceFilters, words_of
 from .sentences import evidence_opening, evidence_sentence

@@ -12,9 +12,9 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from consumers.models import Client, ConsumerGroup, PipelineRun, QueueSnapshot, Reading, Rebalance
 from consumers.queries.limits import limits
-from consumers.queries.texts import iso
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
+from consumers.words.spans import iso
 
 from .events import LONGEST, filtered
 from .rows import RebalanceFilters

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.jobs.audit import note
+from consumers.jobs.acts import note
 from consumers.models import (
     ConsumerGroup,
     LossAcknowledgement,

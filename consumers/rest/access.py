@@ -1,5 +1,6 @@
 """Who asks, who may change something, and how many requests a minute each may make."""
 
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -16,8 +18,9 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from consumers.jobs.acts import note
 from consumers.jobs.asking import counts
-from consumers.models import ApiToken
+from consumers.models import ApiToken, AuditAction
 from consumers.models.site import token_digest
 
 if TYPE_CHECKING:
@@ -138,3 +141,29 @@ def _note(request: Request, used: int, seconds: int) -> None:
 def _who(request: Request) -> str:
     auth: Any = request.auth
     return f"token-{auth.pk}" if isinstance(auth, ApiToken) else f"user-{request.user.pk}"
+
+
+# API tokens of one user: made, shown once, and revoked; passwords that were changed. Each is an audit event.
+TOKEN_BYTES = 32
+
+
+@transaction.atomic
+def make_token(user: User, name: str, expires_at: datetime | None, now: datetime) -> str:
+    """The token. It is kept nowhere: only its digest is stored."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    row = ApiToken.objects.create(
+        user=user, name=name, digest=token_digest(token), created_at=now, expires_at=expires_at
+    )
+    note(row, f"{user.get_username()}: {name}", user, "Created.", now, AuditAction.ADDED)
+    return token
+
+
+@transaction.atomic
+def revoke_token(token: ApiToken, by: User, now: datetime) -> None:
+    note(token, f"{token.user.get_username()}: {token.name}", by, "Revoked.", now, AuditAction.DELETED)
+    token.delete()
+
+
+def note_password(user_id: int, now: datetime) -> None:
+    user = User.objects.get(pk=user_id)
+    note(user, user.get_username(), user, "Changed the password.", now)

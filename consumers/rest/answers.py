@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
 from typing import Any
@@ -20,13 +21,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
 
 from consumers.jobs.csv_cells import CONTENT_TYPE, LINE_END, cell, line_of
-from consumers.rest.schema.described import problems_of, read_serializer
+from consumers.rest.schema.described import described, problems_of, read_serializer
 
 from .access import charge
-from .problems import NotNow
-from .requests import MOST_ROWS, wants_csv
+from .problems import NotNow, refuse_unknown
+from .requests import MOST_ROWS, PAGE, Paging, taken, wants_csv
 
 # `?fields=a,b`: which members of an object, or of each row of a list, are wanted.
 #
@@ -175,6 +177,43 @@ def list_response(
             **found.beside,
         }
     )
+
+
+# Of the values of the parameters, the page and its size.
+FindOfGroups = Callable[[Mapping[str, Any], int, int], ListedRows]
+
+
+def group_lists(
+    operation: str, answer: type, parameters: type[Paging], find: FindOfGroups, *, of_all: str, of_one: str
+) -> tuple[type[APIView], type[APIView]]:
+    """The list over all groups, which `cluster` and `group` narrow, and the list of one group.
+
+    `parameters`: those of both. `of_all`, `of_one`: what the two lists are, for the schema.
+    """
+    named = {
+        "cluster": serializers.CharField(required=False),
+        "group": serializers.CharField(
+            required=False, help_text="The whole name; of RocketMQ's own groups only by name"
+        ),
+    }
+    parameters_of_all: type[Paging] = type(f"{operation.title()}Parameters", (parameters,), named)
+
+    def answered(request: Request, values: dict[str, Any]) -> HttpResponseBase:
+        refuse_unknown(values.get("cluster"), values.get("group"))
+        paging = taken(values, *PAGE)
+        return list_response(request, answer, partial(find, values), **paging)
+
+    class AllGroupsView(APIView):
+        @described(operation, answer, parameters=parameters_of_all, paged=True, text=of_all)
+        def get(self, request: Request) -> HttpResponseBase:
+            return answered(request, parameters_of_all.of(request))
+
+    class OneGroupView(APIView):
+        @described(f"group_{operation}", answer, parameters=parameters, paged=True, text=of_one)
+        def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
+            return answered(request, parameters.of(request) | {"cluster": cluster, "group": group})
+
+    return AllGroupsView, OneGroupView
 
 
 def _all(request: Request, find: Find, at_once: int) -> ListedRows:

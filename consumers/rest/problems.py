@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
+from consumers.jobs.acts import ActRefused
 from consumers.jobs.asking import Answer, RedisDown, worker_silent
-from consumers.jobs.refused import ActRefused
 from consumers.models import Cluster, ConsumerGroup
 from consumers.queries.groups import find_group
 from consumers.queries.windows import RangeError

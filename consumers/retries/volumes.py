@@ -15,11 +15,11 @@ from consumers.pipeline.volumes import VOLUMES, whole_volumes
 from consumers.queries.declared import answer, public
 from consumers.queries.history import missing_reason
 from consumers.queries.limits import limits
-from consumers.queries.texts import iso
 from consumers.queries.windows import WindowRange, stored_group_windows, window_range
 from consumers.retries.telescope import Telescope
 from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.words.reasons import coded_reason, volume_words
+from consumers.words.spans import iso
 
 # Volumes: how many messages went into retry, came out of it, were dead-lettered, were consumed.
 #

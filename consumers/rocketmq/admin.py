@@ -40,6 +40,7 @@ from consumers.rocketmq.bodies.offsets import (
     queue_entries,
     topic_queue_stats,
 )
+from consumers.rocketmq.message_calls import DEADLINE_SECONDS, blaming, call, parsed
 from consumers.rocketmq.messages.stored import Pulled, QueueEntries
 from consumers.rocketmq.wire.codes import (
     BULK_OFFSETS_VERSION,
@@ -54,7 +55,6 @@ from consumers.rocketmq.wire.codes import (
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
 
-from .calls import DEADLINE_SECONDS, blaming, call, parsed
 from .name_server import NameServer
 
 # The calls of a lag reading: consumer offsets and broker offsets of a whole broker, as columns.

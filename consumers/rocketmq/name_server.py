@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from consumers.rocketmq.bodies.fastjson import loads
 from consumers.rocketmq.bodies.fields import Fields
+from consumers.rocketmq.message_calls import DEADLINE_SECONDS, call, parsed
 from consumers.rocketmq.wire.codes import (
     BrokerRefused,
     LocalProtocolError,
@@ -15,8 +16,6 @@ from consumers.rocketmq.wire.codes import (
     RocketMQError,
 )
 from consumers.rocketmq.wire.pool import ConnectionPool
-
-from .calls import DEADLINE_SECONDS, call, parsed
 
 Value = TypeVar("Value")
 MASTER_ID = 0

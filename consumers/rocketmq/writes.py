@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from consumers.rocketmq.bodies.fields import Fields
 from consumers.rocketmq.bodies.offsets import reset_offsets
+from consumers.rocketmq.message_calls import DEADLINE_SECONDS, blaming, call, parsed
 from consumers.rocketmq.wire.codes import (
     RemoteProtocolError,
     RequestCode,
@@ -19,8 +20,6 @@ from consumers.rocketmq.wire.codes import (
 )
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
-
-from .calls import DEADLINE_SECONDS, blaming, call, parsed
 
 # Times that a broker takes for the first message and for the end (Broker2Client, AdminBrokerProcessor).
 EARLIEST_MS, LATEST_MS = 0, -1

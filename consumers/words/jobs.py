@@ -3,7 +3,7 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.vocabulary.jobs import AnswerProblem, ConnectionCure
+from consumers.vocabulary.reasons import AnswerProblem, ConnectionCure
 
 ANSWER_PROBLEMS: dict[str, str | Promise] = {
     AnswerProblem.WORKER_FAILED: _("The worker failed. See its log for the cause."),

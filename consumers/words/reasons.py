@@ -19,7 +19,7 @@ from consumers.vocabulary.reasons import (
     reasons_in,
 )
 
-from . import alerts, jobs, messages, offset_files, read_back, resets
+from . import alerts, jobs, offset_files, read_back, repeats, resets
 from .spans import age, counted
 from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
 
@@ -219,7 +219,7 @@ CATALOGUES = (
         POLL_PROBLEMS,
         REBALANCE_REASONS,
         RESEND_CAUSES,
-        messages.UNKNOWN,
+        repeats.ATTEMPT_UNKNOWN,
         *resets.ALL,
         read_back.EVIDENCE,
         jobs.ANSWER_PROBLEMS,

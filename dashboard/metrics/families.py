@@ -14,8 +14,7 @@ from consumers.alerts.measures.scan import Explainer
 from consumers.alerts.queries.deliveries import waiting_messages
 from consumers.alerts.queries.incidents import firing_by_severity
 from consumers.clock.status import clock_status
-from consumers.clusters.queries import cluster_list, pipeline_status
-from consumers.clusters.rows import ClusterRow, PipelineStatus, ReadingRow
+from consumers.clusters.queries import ClusterRow, PipelineStatus, ReadingRow, cluster_list, pipeline_status
 from consumers.groups.gauges import GroupGauges, group_gauges
 from consumers.groups.overlay import Overlay
 from consumers.groups.shown import UnknownWord, broker_word
@@ -26,9 +25,9 @@ from consumers.rebalances.flapping import episodes
 from consumers.retries.volumes import minute_volumes
 from dashboard.metrics import exporter, families, group_families
 from dashboard.metrics.exposition import Bounds, Family, Labels
+from dashboard.metrics.group_families import queue_families
 
 from .group_families import finding_samples, measured, name_servers_told
-from .queue_families import queue_families
 
 
 # The gauges of alerts: how fresh their evaluation is, what fires by it, and what waits to be told.

@@ -1,19 +1,30 @@
-"""Clusters: what was read of each, what it cost, what failed; and the runs that judged it."""
+"""The page of clusters with their brokers and history, and the test of a connection: the page asks, and a part of it
+shows what each call was answered with.
+"""
 
 from typing import Any
+from urllib.parse import urlencode
 
-from django.http import HttpRequest
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
 
 from consumers.clock.status import change_words, clock_status, hold_words
+from consumers.clusters.connection import CHECK_PATIENCE, MAY_CHECK, ConnectionCheck, ask_check, check_answer
 from consumers.clusters.history_use import HistoryUse, TableUse, history_use
 from consumers.clusters.queries import pipeline_status
+from consumers.jobs.asking import RedisDown
 from consumers.logs.queries import log_files_by_cluster
-from consumers.models import Doubt
+from consumers.models import Cluster, Doubt
 from consumers.retries.levels.broker_levels import levels_by_name
-from dashboard.pages.common.frame import context, frame_of, refreshing
+from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
+from dashboard.pages.common.frame import Frame, context, frame_of, page, part, refreshing
 
 from .retries import delay_tables
 
@@ -45,17 +56,17 @@ clusters, clusters_part = refreshing("clusters/clusters.html", "clusters/cluster
 # The tables of the history in words: what each holds, and for how long.
 
 LABELS: dict[str, str | Promise] = {
-    "readings": _("scrapes"),
-    "membership": _("members"),
-    "ownership": _("queue owners"),
-    "member_rates": _("rates of members"),
-    "stored_offsets": _("offset files"),
-    "dead_letters": _("dead-letter queues"),
-    "knots": _("produced offsets, for time lags"),
-    "windows_60": _("1-minute windows"),
-    "windows_600": _("10-minute windows"),
-    "windows_3600": _("1-hour windows"),
-    "windows_86400": _("1-day windows (UTC)"),
+    "readings": gettext_lazy("scrapes"),
+    "membership": gettext_lazy("members"),
+    "ownership": gettext_lazy("queue owners"),
+    "member_rates": gettext_lazy("rates of members"),
+    "stored_offsets": gettext_lazy("offset files"),
+    "dead_letters": gettext_lazy("dead-letter queues"),
+    "knots": gettext_lazy("produced offsets, for time lags"),
+    "windows_60": gettext_lazy("1-minute windows"),
+    "windows_600": gettext_lazy("10-minute windows"),
+    "windows_3600": gettext_lazy("1-hour windows"),
+    "windows_86400": gettext_lazy("1-day windows (UTC)"),
 }
 HOUR, DAY = 3600, 86400
 
@@ -72,3 +83,62 @@ def kept_words(seconds: float) -> str:
         return ngettext("%(n)s hour", "%(n)s hours", round(hours)) % {"n": f"{hours:,g}"}
     days = seconds / DAY
     return ngettext("%(n)s day", "%(n)s days", round(days)) % {"n": f"{days:,g}"}
+
+
+# Tests the connection to a cluster: the page asks, and a part of it shows what each call was answered with.
+@page
+def connection(request: HttpRequest, cluster: str) -> HttpResponse:
+    return render(request, "clusters/connection.html", _shown(request, _cluster(cluster)))
+
+
+@part
+def connection_part(request: HttpRequest, cluster: str) -> HttpResponse:
+    return render(request, "clusters/connection_part.html", _shown(request, _cluster(cluster)))
+
+
+@require_POST
+@never_cache
+@login_required
+@permission_required(MAY_CHECK, raise_exception=True)
+def connection_check(request: HttpRequest, cluster: str) -> HttpResponse:
+    """Asks for a test; the page shows its result."""
+    found = _cluster(cluster)
+    try:
+        token = ask_check(request.user, found.name, timezone.now())
+    except RedisDown as down:
+        shown = _shown(request, found) | {"view": AwaitedAnswer(sentence=str(down))}
+        return render(request, "clusters/connection.html", shown, status=503)
+    return HttpResponseRedirect(f"{reverse('connection', args=(cluster,))}?{urlencode({'look': token})}")
+
+
+def _cluster(name: str) -> Cluster:
+    found = Cluster.objects.filter(name=name).first()
+    if found is None:
+        raise Http404(_("No cluster is registered under the name “%s”.") % name)
+    return found
+
+
+def _shown(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    may = request.user.has_perm(MAY_CHECK)
+    return context(
+        frame,
+        cluster=cluster,
+        may_check=may,
+        permission=MAY_CHECK,
+        view=_view(frame, cluster) if may else AwaitedAnswer(),
+        show=frame.here(),
+    )
+
+
+def _view(frame: Frame, cluster: Cluster) -> AwaitedAnswer[ConnectionCheck]:
+    token, user_id = frame.request.GET.get("look"), frame.request.user.pk
+    if not token or user_id is None:
+        return AwaitedAnswer()
+    return awaited_answer(
+        token,
+        lambda: check_answer(user_id, token, cluster.name),
+        now=frame.now,
+        patience=CHECK_PATIENCE,
+        expired=_("This test has expired: results are retained for 5 minutes."),
+    )

@@ -40,10 +40,10 @@ from consumers.groups.detail import group_head
 from consumers.jobs.asking import PATIENCE, RedisDown
 from consumers.models import ConsumerGroup
 from consumers.rocketmq.messages.bodies import BodyKind, laid_out
+from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, page, part, tabs
+from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
-
-from .groups import page_links, page_number
 
 # The dead letters of a group: those that the filters choose, newest first, and what can be done with them.
 #
@@ -163,26 +163,7 @@ BODY_ASKED = "Asked to see the body of the dead letter."
 MESSAGE_ASKED = "Asked to see the body of a message."
 
 
-@dataclass(frozen=True)
-class InspectionView:
-    """Awaited while it has neither a look nor a sentence. `token` is null where nothing could be asked."""
-
-    token: str | None
-    look: Inspection | None = None
-    sentence: str = ""
-    is_gone: bool = False
-
-    @property
-    def is_awaited(self) -> bool:
-        return self.look is None and not self.sentence
-
-    @property
-    def text(self) -> str | None:
-        """The body as it is shown; of binary ones there is none."""
-        body = self.look.body if self.look else None
-        if body is None or body.text is None:
-            return None
-        return laid_out(body.text) if body.kind == BodyKind.JSON else body.text
+InspectionView = AwaitedAnswer[Inspection]
 
 
 @page
@@ -195,7 +176,7 @@ def dlq_message(
     frame, letter = frame_of(request, now), _letter_or_404(place)
     view = _answer(request, place, token, now) if token else _ask(request, place, now)
     shown = _shown(frame, place, letter, view) | {"tabs": tabs(frame, cluster, group)}
-    return render(request, "dead_letters/dlq_message.html", shown, status=410 if view.is_gone else 200)
+    return render(request, "dead_letters/dlq_message.html", shown, status=view.status)
 
 
 @part
@@ -226,7 +207,7 @@ def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> Inspection
     try:
         ask_inspection(key, place, now)
     except RedisDown as error:
-        return InspectionView(None, sentence=str(error))
+        return InspectionView(sentence=str(error))
     if key.with_content:
         note_seen(request.user, str(place), MESSAGE_ASKED if place.topic else BODY_ASKED, now)
     return InspectionView(key.token)
@@ -239,27 +220,32 @@ def _user_id(request: HttpRequest) -> int:
 
 def _answer(request: HttpRequest, place: MessagePlace, token: str, now: datetime) -> InspectionView:
     key = InspectionKey(_user_id(request), request.user.has_perm(MAY_SEE), token)
-    try:
-        answer = answer_of(key, place)
-    except RedisDown as error:
-        return InspectionView(token, sentence=str(error))
-    if answer is None:
-        return InspectionView(
-            token,
-            sentence=_("This result has expired: results are retained for 2 minutes. Fetch the message again."),
-            is_gone=True,
-        )
-    return InspectionView(token, answer.result, answer.reason_at(now, PATIENCE) or "")
+    return awaited_answer(
+        token,
+        lambda: answer_of(key, place),
+        now=now,
+        patience=PATIENCE,
+        expired=_("This result has expired: results are retained for 2 minutes. Fetch the message again."),
+    )
+
+
+def _text(look: Inspection | None) -> str | None:
+    """The body as it is shown; of binary ones there is none."""
+    body = look.body if look else None
+    if body is None or body.text is None:
+        return None
+    return laid_out(body.text) if body.kind == BodyKind.JSON else body.text
 
 
 def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view: InspectionView) -> dict[str, Any]:
-    found = view.look.message if view.look else None
+    found = view.result.message if view.result else None
     is_other = bool(letter and found and letter.stored_id != found.stored_id)
     return context(
         frame,
         place=place,
         letter=letter,
         view=view,
+        text=_text(view.result),
         is_other=is_other,
         facts=found if is_other or letter is None else None,
         may_see=frame.request.user.has_perm(MAY_SEE),

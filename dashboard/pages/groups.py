@@ -13,6 +13,7 @@ from consumers.groups.rows import GroupFilters, GroupRow, ListKind
 from consumers.models import State
 from consumers.queries.history import sparklines
 from dashboard.pages.common.frame import PAGES, Choice, Frame, context, frame_of, refreshing
+from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.codes import LISTS
 from dashboard.wording.numbers import FIELDS, count
@@ -81,14 +82,6 @@ def _one_of(name: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def page_number(request: HttpRequest, name: str = "page") -> int:
-    text = request.GET.get(name, "1")
-    # No database counts further.
-    if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
-        raise UnknownFilter(name, text, ["1", "2", "…"])
-    return int(text)
-
-
 @dataclass(frozen=True)
 class Column:
     """A column head: its link sorts by it, or the other way round where it already does."""
@@ -109,13 +102,6 @@ def column(frame: Frame, ordering: str, name: str, label: str, unit: str, *, is_
     href = frame.here(ordering=second if ordering == first else first)
     sorted_as = {name: "ascending", f"-{name}": "descending"}.get(ordering, "")
     return Column(name, label, unit, href, sorted_as, is_number)
-
-
-def page_links(frame: Frame, page: int, pages: int, name: str = "page") -> dict[str, Choice | None]:
-    def to(number: int, label: str) -> Choice | None:
-        return Choice(label, frame.here(**{name: str(number)}), False) if 1 <= number <= pages else None
-
-    return {"previous": to(page - 1, "previous"), "next": to(page + 1, "next")}
 
 
 # Groups: every group with its state and numbers; searched, filtered, ordered and paged on the server.

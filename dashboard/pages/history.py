@@ -22,7 +22,7 @@ from dashboard.pages.alerts.preview_pictures import SIGNS, incident_words
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, refreshing, tabs
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.rebalances.rebalances import mark_words
-from dashboard.pages.repeats.repeats import repeat_mark_words
+from dashboard.pages.repeats import repeat_mark_words
 from dashboard.pages.resets.reset import reset_words
 from dashboard.pages.site.problems import UnknownFilter
 

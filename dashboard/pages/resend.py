@@ -34,7 +34,7 @@ from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.dead_letters.tasks import hand_over
 from consumers.models import ConsumerGroup, Destination, Resend, ResendOutcome
 from dashboard.pages.common.frame import Choice, context, frame_of, group_or_404, page, refreshing, tabs
-from dashboard.pages.common.list_pages import listed
+from dashboard.pages.common.list_pages import SHORT, listed, whole_number
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 
 
@@ -142,9 +142,10 @@ def _place(text: str) -> tuple[str, int, int]:
     """As rows name theirs: broker/queue/offset."""
     broker, _first, rest = text.partition("/")
     queue_id, _second, offset = rest.partition("/")
-    if not (broker and queue_id.isdecimal() and offset.isdecimal() and len(queue_id) < 10 and len(offset) < 19):
+    numbers = whole_number(queue_id, SHORT), whole_number(offset)
+    if not broker or numbers[0] is None or numbers[1] is None:
         raise UnknownFilter("message", text, ["broker/queue/offset"])
-    return broker, int(queue_id), int(offset)
+    return broker, numbers[0], numbers[1]
 
 
 def _request(said: QueryDict, selection: Selection) -> ResendRequest:

@@ -32,14 +32,15 @@ from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
 from dashboard.figures.layout import Figure, Line, beginning
 from dashboard.figures.retry_ladder import is_late, retry_ladder
-from dashboard.figures.volume_bars import volume_bars
+from dashboard.figures.time_lines import volume_bars
 from dashboard.pages.common.figures import charted, marks_of
 from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
+from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import Range
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import FIELDS
 
-from .groups import Column, column, page_links, page_number
+from .groups import Column, column
 from .rebalances.rebalances import rebalance_spans
 
 

@@ -88,7 +88,7 @@ def selected(request: HttpRequest) -> HttpResponse:
         "csv_query": urlencode({"groups": ",".join(found.names), "format": "csv"}),
         "plotly": static(PATH),
     }
-    return render(request, "groups/selected.html", _context(frame, found, **shown))
+    return render(request, "groups/selected/selected.html", _context(frame, found, **shown))
 
 
 @page
@@ -131,7 +131,7 @@ def _silence_shown(
         "problems": problems(errors),
         "against": None if request.user.has_perm(MAY_MANAGE) else why_not_silenced(),
     }
-    return render(request, "groups/selected_silence.html", _context(frame, found, **shown), status=status)
+    return render(request, "groups/selected/silence.html", _context(frame, found, **shown), status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -174,7 +174,7 @@ def _plan_shown(
         "against": _against_plans(request, found.rows),
     }
     frame = frame_of(request, timezone.now())
-    return render(request, "groups/selected_plan.html", _context(frame, found, **shown), status=status)
+    return render(request, "groups/selected/plan.html", _context(frame, found, **shown), status=status)
 
 
 def _against_plans(request: HttpRequest, rows: list[GroupRow]) -> list[str]:

@@ -9,7 +9,6 @@ from django.views.generic import RedirectView
 from dashboard.pages.site.login import limited
 
 from . import (
-    cluster_connection,
     clusters,
     findings,
     group,
@@ -17,19 +16,19 @@ from . import (
     group_offsets,
     groups,
     history,
+    message_attempts,
     overview,
+    repeats,
     resend,
     retries,
     selected,
 )
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
-from .messages import attempts
-from .ownership import client, group_ownership, group_settings, member_rates, topic
+from .ownership import client, group_ownership, member_rates, topic
 from .rebalances import rebalance, rebalances
-from .repeats import repeats
 from .resets import reset, reset_plan
-from .site import account, patterns, preferences, search, theme
+from .site import account, patterns, search, theme
 
 # Addresses of the pages of alerts.
 
@@ -112,9 +111,9 @@ urlpatterns = [
     path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
     path("groups/<str:cluster>/<str:group>/retries/", retries.group_retries, name="group_retries"),
     path("groups/<str:cluster>/<str:group>/history/", history.group_history, name="group_history"),
-    path("groups/<str:cluster>/<str:group>/settings/", group_settings.settings, name="group_settings"),
+    path("groups/<str:cluster>/<str:group>/settings/", group_ownership.settings, name="group_settings"),
     path("groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats, name="group_repeats"),
-    path("groups/<str:cluster>/<str:group>/messages/", attempts.message_attempts, name="message_attempts"),
+    path("groups/<str:cluster>/<str:group>/messages/", message_attempts.message_attempts, name="message_attempts"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
     path("groups/<str:cluster>/<str:group>/lost-offsets/", group_offsets.lost_offsets, name="lost_offsets"),
     path("groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq, name="group_dlq"),
@@ -146,10 +145,10 @@ urlpatterns = [
     path("findings/", findings.findings, name="findings"),
     path("retries/", retries.retries, name="retries"),
     path("clusters/", clusters.clusters, name="clusters"),
-    path("clusters/<str:cluster>/connection/", cluster_connection.connection, name="connection"),
-    path("clusters/<str:cluster>/connection/check/", cluster_connection.connection_check, name="connection_check"),
-    path("parts/clusters/<str:cluster>/connection/", cluster_connection.connection_part, name="connection_part"),
-    path("states/", preferences.states, name="states"),
+    path("clusters/<str:cluster>/connection/", clusters.connection, name="connection"),
+    path("clusters/<str:cluster>/connection/check/", clusters.connection_check, name="connection_check"),
+    path("parts/clusters/<str:cluster>/connection/", clusters.connection_part, name="connection_part"),
+    path("states/", account.states, name="states"),
     path("patterns/", patterns.patterns, name="patterns"),
     path("parts/overview/", overview.overview_part, name="overview_part"),
     path("parts/groups/", groups.groups_part, name="groups_part"),
@@ -161,11 +160,11 @@ urlpatterns = [
     ),
     path("parts/groups/<str:cluster>/<str:group>/retries/", retries.group_retries_part, name="group_retries_part"),
     path("parts/groups/<str:cluster>/<str:group>/history/", history.group_history_part, name="group_history_part"),
-    path("parts/groups/<str:cluster>/<str:group>/settings/", group_settings.settings_part, name="group_settings_part"),
+    path("parts/groups/<str:cluster>/<str:group>/settings/", group_ownership.settings_part, name="group_settings_part"),
     path("parts/groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats_part, name="group_repeats_part"),
     path(
         "parts/groups/<str:cluster>/<str:group>/messages/<str:look>/",
-        attempts.message_attempts_part,
+        message_attempts.message_attempts_part,
         name="message_attempts_part",
     ),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
@@ -219,7 +218,7 @@ urlpatterns = [
     path("account/password/", opened_or_sent(account.PasswordPage.as_view()), name="password"),
     path("account/password/changed/", account.password_changed, name="password_changed"),
     path("theme/", theme.theme, name="theme"),
-    path("language/", preferences.language, name="language"),
+    path("language/", account.language, name="language"),
     *reset_patterns,
     *alert_patterns,
     *alert_rule_patterns,

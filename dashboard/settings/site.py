@@ -58,7 +58,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "dashboard.pages.site.theme.theme_of",
-                "dashboard.pages.site.preferences.languages_of",
+                "dashboard.pages.site.account.languages_of",
             ],
         },
     }

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.vocabulary.states import NO_LAG_REASONS, Flag
 from dashboard.wording import numbers
+from dashboard.wording.help import HELP
 from dashboard.wording.numbers import FIELDS
 
 # Moments: `{% age at %}` is relative, `{% clock at %}` the time of day; both tell the absolute time on hover.
@@ -180,3 +181,11 @@ def client_link(context: template.Context, cluster: str, client_id: str) -> Safe
     return format_html_join(
         ", ", '<a href="{}">{}</a>', ((context["frame"].to("client", cluster, name), name) for name in names)
     )
+
+
+# `<th scope="col"{% describe "lag_messages" %}>`: the help of a column or measure, on hover and by the keyboard.
+@register.simple_tag
+def describe(name: str, is_focused_within: object = False) -> SafeString:
+    """`is_focused_within`: what the head contains takes the focus, or the head has no visible label."""
+    focusable = "" if is_focused_within else ' tabindex="0"'
+    return format_html('{} aria-description="{}"', SafeString(focusable), HELP[name])

@@ -1,6 +1,6 @@
 """What kinds a group is of: words with their reasons, and whether its state is one to look at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -8,8 +8,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from consumers.logs.queries import LogFileRow
 from consumers.models import State
 from consumers.vocabulary.states import Flag
+from consumers.words.logs import log_form_words, log_role_words
 from consumers.words.states import FLAGS, MEANINGS
 from dashboard.figures.offset_bars import offset_bar
 from dashboard.figures.shapes import sparkline, state_shape
@@ -89,3 +91,13 @@ def is_at_rest(row: Any) -> bool:
     if row.state != State.OK:
         return Flag.GHOST in row.flags
     return not {Flag.GHOST, Flag.PAUSED}.isdisjoint(row.flags) or (Flag.HABITUAL in row.flags and row.online is False)
+
+
+# Words for RocketMQ's logs.
+register.filter("log_form", log_form_words)
+register.filter("log_role", log_role_words)
+
+
+@register.filter
+def files_of(files: Mapping[str, Sequence[LogFileRow]], cluster: str) -> Sequence[LogFileRow]:
+    return files.get(cluster, ())

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.repeats.queries import RepeatedQueue
-from consumers.words.repeats import confidence_words, repeat_cause_words
+from consumers.words.repeats import confidence_words, kind_words, progress_words, repeat_cause_words
 from dashboard.wording.numbers import again, count
 
 from .fields import unknown
@@ -37,3 +37,8 @@ def repeated_queue(context: template.Context, one: RepeatedQueue) -> SafeString:
         return format_html("{} · {}", place, numbers)
     offsets = _("offsets %(low)s to %(high)s") % {"low": count(one.from_offset), "high": count(one.until_offset - 1)}
     return format_html("{} · {} · {}", place, offsets, numbers)
+
+
+# Attempts of a message in cells: what a copy is, and what the group's offset says of it.
+register.filter("copy_kind", kind_words)
+register.filter("attempt_progress", progress_words)

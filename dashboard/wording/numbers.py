@@ -8,31 +8,27 @@ from django.utils.dateformat import format as written
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from consumers.clusters.rows import ReadingRow
+from consumers.clusters.queries import ReadingRow
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupRow
 from consumers.ownership.rows import MemberRow
-from consumers.queries import texts
 from consumers.queries.declared import Number
+from consumers.words import spans
+from consumers.words.spans import chosen as chosen, rate as rate
 
 # Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
-rate = texts.rate
-
-chosen = texts.chosen
-
-
 ID_LETTERS = 12
 
 
 def count(value: float) -> str:
-    return texts.count(round(value))
+    return spans.count(round(value))
 
 
 def duration(seconds: float) -> str:
     """0.41 s, 12 s, 3 min 12 s, 41 min, 2 d 4 h, > 30 d: below ten seconds the fraction still matters."""
     if 0 < abs(seconds) < 10 and seconds != round(seconds):
         return _("%(n)s s") % {"n": f"{seconds:.2g}"}
-    return texts.age(seconds)
+    return spans.age(seconds)
 
 
 def end_of_id(message_id: str) -> str:

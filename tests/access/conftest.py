@@ -19,7 +19,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.test import Client, RequestFactory
 
-from consumers.jobs.audit import note
+from consumers.jobs.acts import note
 from consumers.lake.store import Lake
 from consumers.models import (
     ApiToken,

@@ -14,10 +14,10 @@ from consumers.ownership.findings import ownership_check
 from consumers.ownership.group_shares import POP
 from consumers.ownership.reports import COLUMNS, KnownQueue
 from consumers.ownership.troubles.evidence import CALM, ROUTE
-from consumers.queries.texts import iso
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import BROADCASTING
 from consumers.words.reasons import coded_reason, membership_reason
+from consumers.words.spans import iso
 
 from .scan import GroupScan, GroupValues, silent_groups, why_nobody_holds
 

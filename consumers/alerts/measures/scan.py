@@ -21,11 +21,11 @@ from consumers.polling.flags import has_unlisted_members, offline_share
 from consumers.queries.groups import without_members
 from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
-from consumers.queries.texts import iso
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import FlagReason
 from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode
 from consumers.words.reasons import coded_reason
+from consumers.words.spans import iso
 
 # Causes of unknown groups that are not the group's own: a broker, a cluster, or the site.
 

@@ -16,10 +16,10 @@ from consumers.polling.delays.look_up import unfinished_heads
 from consumers.polling.flags import retired_topics
 from consumers.queries.limits import BrokerAge
 from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
-from consumers.queries.texts import age
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
 from consumers.words.reasons import coded_reason, membership_reason, reason_words
+from consumers.words.spans import age
 
 from .scan import GroupScan, silent_groups, why_nobody_holds, why_outside
 

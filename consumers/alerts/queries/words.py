@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from consumers.models import Comparison, Measure, State
-from consumers.queries.texts import age, chosen, messages
+from consumers.words.spans import age, chosen, messages
 from consumers.words.states import STATES
 
 MEASURES = {

@@ -9,8 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.jobs.audit import note
-from consumers.jobs.refused import ActRefused
+from consumers.jobs.acts import ActRefused, note
 from consumers.jobs.wires import why_read_only
 from consumers.models import Cluster, ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.retries.checks.observed import BrokerConditions, RetryConditions, group_facts

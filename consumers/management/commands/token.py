@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from consumers.rest.tokens import make_token
+from consumers.rest.access import make_token
 
 
 class Command(BaseCommand):

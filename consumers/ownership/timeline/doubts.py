@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup, GroupWindow, Reading
 from consumers.ownership.reports import OwnableQueue
-from consumers.queries.texts import iso
 from consumers.words.reasons import membership_reason, stored_words
+from consumers.words.spans import iso
 
 from .segments import (
     Claims,

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from consumers.models import Assignment, ConsumerGroup
 from consumers.ownership.rows import Holding
 from consumers.queries.limits import limits
-from consumers.queries.texts import iso
+from consumers.words.spans import iso
 
 # Intervals in which clients were seen to own queues, and how long such an answer stands.
 

@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
-from consumers.queries.texts import count, messages
 from consumers.stores.start import Start
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import reason_words, stored_words
+from consumers.words.spans import count, messages
 
 
 # Committed offsets that are gone from their brokers: by broker for what tells of many groups at once, and by group.

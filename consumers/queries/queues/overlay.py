@@ -10,10 +10,10 @@ from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState,
 from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
-from consumers.queries.texts import iso
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
 from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
+from consumers.words.spans import iso
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #

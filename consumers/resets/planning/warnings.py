@@ -17,11 +17,11 @@ from consumers.models import (
     ResetQueue,
     TopicKind,
 )
-from consumers.queries.texts import age
 from consumers.resets.targets.values import moment_of, own_topics
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ResetWarning
+from consumers.words.spans import age
 
 from .queue_plan import GroupSetup
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.jobs.refused import ActRefused
+from consumers.jobs.acts import ActRefused
 from consumers.models import Broker, ConsumerGroup, Queue, QueueSnapshot, ResetKind, ResetQueue, Topic, TopicKind
 from consumers.rocketmq.names import is_retry_topic_of, topic_kind
 from consumers.vocabulary.reasons import stored_reason

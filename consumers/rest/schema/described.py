@@ -146,10 +146,12 @@ def described(
     paged: bool = False,
     beside: dict[str, serializers.Field[Any, Any, Any, Any]] | None = None,
     under: str = "results",
+    text: str | None = None,
 ) -> Any:
     """Describes a GET: its answer (`paged`: pages of it, with what each has beside), its parameters, its problems.
 
-    What is paged is answered as CSV too, so that its `get` must answer with lists.list_response.
+    What is paged is answered as CSV too, so that its `get` must answer with answers.list_response.
+    `text`: what it answers, where `get` has no docstring.
     """
     answer = whole = read_serializer(answer)
     responses: dict[Any, Any] = {304: OpenApiResponse(description="The caller has it already, by `If-None-Match`")}
@@ -166,6 +168,7 @@ def described(
     problems = (400, 404, *ANY_PROBLEMS)
     described = extend_schema(
         operation_id=operation,
+        description=text,
         # Of one without any, nothing can be made.
         parameters=[*([parameters] if parameters().fields else []), *_shape(answer, paged)],
         responses={(200, JSON): whole} | responses | problems_of(*problems),

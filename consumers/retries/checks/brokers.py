@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext, gettext_lazy as _
 
+from consumers.retries.checks.condition_rows import PERMISSION_OF_EACH, Of, Outcome, check, fails, holds, unknown
 from consumers.retries.checks.observed import (
     BrokerConditions,
     ClientConditions,
     GroupConfigured,
     RetryConditions,
 )
-from consumers.retries.checks.retry_check import PERMISSION_OF_EACH, Of, Outcome, check, fails, holds, unknown
 from consumers.rocketmq.names import dlq_topic, retry_topic
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.states import READ, WRITE

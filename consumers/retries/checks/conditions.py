@@ -3,9 +3,8 @@
 from datetime import datetime
 
 from consumers.retries.checks import brokers, members
-from consumers.retries.checks.condition_rows import Condition
+from consumers.retries.checks.condition_rows import Condition, Of, RetryCheck
 from consumers.retries.checks.observed import RetryConditions, group_facts
-from consumers.retries.checks.retry_check import Of, RetryCheck
 
 CHECKS = {
     check.name: check

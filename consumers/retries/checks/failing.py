@@ -12,15 +12,14 @@ from django.utils.translation import gettext, ngettext
 from consumers.models import Cluster, ConsumerGroup, GroupBroker, GroupKind, QueueSnapshot, TopicKind
 from consumers.queries.declared import copied
 from consumers.queries.findings import ids
-from consumers.queries.texts import count
 from consumers.retries.checks.brokers import accepted
-from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup
+from consumers.retries.checks.condition_rows import Condition, ConditionName, Configured, FailingGroup
 from consumers.retries.checks.conditions import CHECKS
 from consumers.retries.checks.members import HEARTBEATS
-from consumers.retries.checks.retry_check import Configured
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.states import BROADCASTING, WRITE
+from consumers.words.spans import count
 
 from .observed import KnownBroker, RetryConditions, facts_of, known_brokers
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.queries.findings import ids
-from consumers.queries.texts import age, count
+from consumers.retries.checks.condition_rows import Of, Outcome, check, fails, holds, unknown
 from consumers.retries.checks.observed import ClientConditions, RetryConditions
-from consumers.retries.checks.retry_check import Of, Outcome, check, fails, holds, unknown
 from consumers.vocabulary.findings import FindingSeverity
+from consumers.words.spans import age, count
 
 from .condition_rows import ConditionName, names, nobody_holds, oldest, sub_group, unread_reason
 

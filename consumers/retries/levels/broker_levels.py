@@ -12,12 +12,12 @@ from consumers.models import Broker, Cluster, DelayLevel, Reading
 from consumers.queries.declared import INSIDE, answer, given, public
 from consumers.queries.findings import DetectedFinding
 from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
-from consumers.queries.texts import iso
 from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.vocabulary.findings import FindingCode
 from consumers.vocabulary.states import MASTER
 from consumers.words.reasons import stored_words
+from consumers.words.spans import iso
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.
 #

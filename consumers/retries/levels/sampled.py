@@ -8,10 +8,10 @@ from django.conf import settings
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ConsumerGroup, Rung
-from consumers.queries.texts import iso
 from consumers.retries.levels.broker_levels import BrokerLevel
 from consumers.retries.levels.ladder_rows import LadderRung, LastAttempts, SampledRung
 from consumers.words.reasons import stored_words
+from consumers.words.spans import iso
 
 # What of a group was among the messages of a delay level that were looked into, over all brokers.
 #

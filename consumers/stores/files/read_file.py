@@ -20,9 +20,9 @@ from consumers.rocketmq.bodies.fastjson import Entries, Entry
 from consumers.rocketmq.bodies.offsets import consumer_offsets_table
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.wire.codes import RemoteProtocolError
+from consumers.stores.files.stored_file import read_bytes, rocksdb_beside
 from consumers.vocabulary.offset_files import FileCode
 
-from .disk import read_bytes, rocksdb_beside
 from .problems import (
     BOM,
     Content,

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused, EntryField, Shape, why_no_role
 from consumers.models import AlertRule
 from dashboard.pages.common.frame import Frame, Tab, View, context
-from dashboard.pages.common.list_pages import VERSION
+from dashboard.pages.common.list_pages import SHORT, VERSION, whole_number
 from dashboard.pages.common.moments import read_moment
 
 BETWEEN = re.compile(r"[,\n]")
@@ -113,9 +113,10 @@ def field_of(entry: EntryField) -> forms.Field:
 
 
 def _id(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+    number = whole_number(text)
+    if number is None:
         raise ValueError(_("“%s” is not the number of a rule.") % text)
-    return int(text)
+    return number
 
 
 def _headers(text: str) -> dict[str, str]:
@@ -135,14 +136,14 @@ def _list(text: str) -> list[str]:
 
 def _whole(text: str) -> int | str:
     """What is no number is left to the check, which says so."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
+    number = whole_number(text, SHORT)
+    return text if number is None else number
 
 
 def _rule(text: str) -> AlertRule | None:
     if not text:
         return None
-    is_number = text.isascii() and text.isdecimal() and len(text) < 19
-    rule = AlertRule.objects.filter(pk=int(text)).first() if is_number else None
+    rule = AlertRule.objects.filter(pk=whole_number(text) or 0).first()
     if rule is None:
         raise ValueError(_("There is no such rule any more: choose another one, or all."))
     return rule

@@ -26,6 +26,7 @@ from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from dashboard.pages.alerts.preview_pictures import at_of, end_of_data, pictures
 from dashboard.pages.common.frame import Frame, frame_of, refreshing
+from dashboard.pages.common.list_pages import whole_number
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import count, duration, minute, share as share_words
 
@@ -202,8 +203,8 @@ TOO_LONG = timedelta(seconds=90)
 @act
 def alert_previews(request: HttpRequest) -> HttpResponse:
     said, now = request.POST, timezone.now()
-    number = said.get("rule", "")
-    row = rule_or_404(int(number)) if number.isascii() and number.isdecimal() and len(number) < 19 else None
+    number = whole_number(said.get("rule", ""))
+    row = None if number is None else rule_or_404(number)
     hours = said.get("hours", "")
     if hours not in HOURS:
         raise UnknownFilter("hours", hours, HOURS)

@@ -26,7 +26,7 @@ from consumers.alerts.rule_fields import RULE_FIELDS
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
-from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
+from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown, whole_number
 from dashboard.pages.common.moments import SECONDS, seconds_of
 from dashboard.wording.codes import SEVERITIES
 
@@ -291,11 +291,10 @@ def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
 
 def _copied(request: HttpRequest) -> dict[str, Any] | None:
     """The rule that `copy` names, under another name."""
-    number = request.GET.get("copy", "")
-    if not number:
+    text = request.GET.get("copy", "")
+    if not text:
         return None
-    is_number = number.isascii() and number.isdecimal() and len(number) < 19
-    shown = stored(rule_or_404(int(number) if is_number else 0))
+    shown = stored(rule_or_404(whole_number(text) or 0))
     return shown | {"name": _("Copy of %(name)s") % {"name": shown["name"]}}
 
 

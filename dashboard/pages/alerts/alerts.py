@@ -26,7 +26,7 @@ from consumers.queries.windows import finest_retained, step_for
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import lag_figure
 from dashboard.pages.common.frame import Choice, Frame, frame_of, page, problems, refreshing, with_charts
-from dashboard.pages.common.list_pages import listed
+from dashboard.pages.common.list_pages import listed, whole_number
 from dashboard.pages.common.moments import LABELS, Range
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.codes import SEVERITIES
@@ -74,13 +74,13 @@ def filters_of(frame: Frame) -> IncidentFilters:
     severity, rule = said("severity", ""), said("rule", "")
     if severity and severity not in Severity.values:
         raise UnknownFilter("severity", severity, Severity.values)
-    if rule and not (rule.isascii() and rule.isdecimal() and len(rule) < 19):
+    if rule and whole_number(rule) is None:
         raise UnknownFilter("rule", rule, [_("the number of a rule")])
     return IncidentFilters(
         severity=Severity(severity) if severity else None,
         cluster=frame.cluster,
         group=said("group", "").strip() or None,
-        rule=int(rule) if rule else None,
+        rule=whole_number(rule),
     )
 
 

@@ -16,13 +16,12 @@ from consumers.queries.history import History, Point, Series, group_history
 from consumers.queries.windows import OPEN_WINDOWS, RangeError
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import coded_reason
-from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.layout import Change, Figure, Line, Span, beginning
 from dashboard.figures.queue_heatmap import queue_heatmap
-from dashboard.figures.time_lines import Scale, time_lines
+from dashboard.figures.time_lines import Scale, lag_lines, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
 from dashboard.pages.rebalances.rebalances import rebalance_spans
-from dashboard.pages.repeats.repeats import repeat_spans
+from dashboard.pages.repeats import repeat_spans
 from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
 from dashboard.wording.numbers import duration

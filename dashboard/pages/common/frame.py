@@ -21,8 +21,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.queries.deliveries import FailingChannel, failing_channels
-from consumers.clusters.queries import LateEvaluation, cluster_list, late_evaluation
-from consumers.clusters.rows import ClusterRow
+from consumers.clusters.queries import ClusterRow, LateEvaluation, cluster_list, late_evaluation
 from consumers.models import ConsumerGroup, State
 from consumers.queries.groups import find_group, first_seen
 from consumers.queries.limits import Evaluated, Freshness as Level, evaluated

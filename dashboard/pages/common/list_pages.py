@@ -1,21 +1,45 @@
-"""Lists in pages, and the rows that a form keeps."""
+"""Numbers in addresses and forms, lists in pages, and the rows that a form keeps."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.core.paginator import Paginator
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
 from consumers.alerts.fields import AlertRefused
 from consumers.models import AlertRule, Channel, GroupNote
-from dashboard.pages.groups import page_links, page_number
+from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import absolute
 
-from .frame import Frame
+from .frame import Choice, Frame
+
+# The longest numbers of rows and offsets, and of queues and pages: no database counts further.
+LONG, SHORT = 18, 9
+
+
+def whole_number(text: str, digits: int = LONG) -> int | None:
+    """Null where `text` is no whole number of at most so many digits. Digits of other scripts are none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
+
 
 # A long list in pages: one of them, and the links to its neighbours.
 Listed = TypeVar("Listed")
+
+
+def page_number(request: HttpRequest, name: str = "page") -> int:
+    text = request.GET.get(name, "1")
+    number = whole_number(text, SHORT)
+    if not number:
+        raise UnknownFilter(name, text, ["1", "2", "…"])
+    return number
+
+
+def page_links(frame: Frame, page: int, pages: int, name: str = "page") -> dict[str, Choice | None]:
+    def to(number: int, label: str) -> Choice | None:
+        return Choice(label, frame.here(**{name: str(number)}), False) if 1 <= number <= pages else None
+
+    return {"previous": to(page - 1, "previous"), "next": to(page + 1, "next")}
 
 
 def paged(frame: Frame, rows: Sequence[Listed], size: int) -> tuple[list[Listed], dict[str, Any]]:

@@ -5,7 +5,6 @@ the first: which threads did not move.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,11 +17,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from consumers.clients.dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer
-from consumers.clients.queries import client_detail, client_exists
-from consumers.clients.rows import ClientGroup
-from consumers.clients.stacks import StackGroup, grouped, unmoved
+from consumers.clients.dumps import (
+    DUMP_PATIENCE,
+    MAY_DUMP,
+    DumpedClient,
+    StackGroup,
+    ThreadDump,
+    ask_dump,
+    dump_answer,
+    grouped,
+    unmoved,
+)
+from consumers.clients.queries import ClientGroup, client_detail, client_exists
 from consumers.jobs.asking import RedisDown
+from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, page, part
 
 # Frames of a stack that are shown before the rest is folded.
@@ -49,34 +57,12 @@ class StackLine:
         return self.group.frames[SHOWN_FRAMES:]
 
 
-@dataclass(frozen=True)
-class DumpView:
-    """Awaited while it has neither a dump nor a sentence. `token` is null where nothing was asked."""
-
-    token: str | None = None
-    dump: ThreadDump | None = None
-    before: ThreadDump | None = None
-    sentence: str = ""
-
-    @property
-    def is_awaited(self) -> bool:
-        return self.token is not None and self.dump is None and not self.sentence
-
-    @property
-    def lines(self) -> list[StackLine]:
-        if self.dump is None:
-            return []
-        still = None if self.before is None else unmoved(self.before.threads, self.dump.threads)
-        return [
-            StackLine(one, None if still is None else sum(thread.tid in still for thread in one.threads))
-            for one in grouped(self.dump.threads)
-        ]
-
-    @property
-    def apart_seconds(self) -> float | None:
-        if self.dump is None or self.before is None:
-            return None
-        return (self.dump.at - self.before.at).total_seconds()
+def stack_lines(dump: ThreadDump, before: ThreadDump | None) -> list[StackLine]:
+    still = None if before is None else unmoved(before.threads, dump.threads)
+    return [
+        StackLine(one, None if still is None else sum(thread.tid in still for thread in one.threads))
+        for one in grouped(dump.threads)
+    ]
 
 
 @page
@@ -109,7 +95,7 @@ def thread_dump(request: HttpRequest, cluster: str, client: str) -> HttpResponse
     try:
         said["dump"] = ask_dump(request.user, wanted, now)
     except RedisDown as down:
-        shown = _shown(request, cluster, client) | {"view": DumpView(sentence=str(down))}
+        shown = _shown(request, cluster, client) | {"view": AwaitedAnswer(sentence=str(down))}
         return render(request, "ownership/client.html", shown, status=503)
     return HttpResponseRedirect(f"{reverse('client', args=(cluster, client))}?{urlencode(said)}#threads")
 
@@ -135,12 +121,16 @@ def _shown(request: HttpRequest, cluster: str, client: str) -> dict[str, Any]:
 
 def _dump_shown(frame: Frame, client: DumpedClient) -> dict[str, Any]:
     may_dump = frame.request.user.has_perm(MAY_DUMP)
+    view = _view(frame, client, "dump") if may_dump else AwaitedAnswer[ThreadDump]()
+    before = _view(frame, client, "before").result if view.result else None
     return context(
         frame,
         client=client,
         may_dump=may_dump,
         permission=MAY_DUMP,
-        view=_view(frame.request, client, frame.now) if may_dump else DumpView(),
+        view=view,
+        lines=stack_lines(view.result, before) if view.result else [],
+        apart_seconds=(view.result.at - before.at).total_seconds() if view.result and before else None,
         again=frame.here(dump=None, before=None),
         show=frame.here(),
     )
@@ -150,17 +140,15 @@ def _links(frame: Frame, cluster: str, row: ClientGroup) -> tuple[str, str]:
     return frame.to("group", cluster, row.group), frame.to("group_ownership", cluster, row.group)
 
 
-def _view(request: HttpRequest, wanted: DumpedClient, now: datetime) -> DumpView:
-    token, before = request.GET.get("dump"), request.GET.get("before")
-    if not token or request.user.pk is None:
-        return DumpView()
-    try:
-        answer = dump_answer(request.user.pk, token, wanted)
-        earlier = dump_answer(request.user.pk, before, wanted) if before else None
-    except RedisDown as down:
-        return DumpView(token, sentence=str(down))
-    if answer is None:
-        return DumpView(token, sentence=_("This thread dump has expired: dumps are retained for 10 minutes."))
-    return DumpView(
-        token, answer.result, earlier.result if earlier else None, answer.reason_at(now, DUMP_PATIENCE) or ""
+def _view(frame: Frame, wanted: DumpedClient, name: str) -> AwaitedAnswer[ThreadDump]:
+    """The dump that `name` of the address requested."""
+    token, user_id = frame.request.GET.get(name), frame.request.user.pk
+    if not token or user_id is None:
+        return AwaitedAnswer()
+    return awaited_answer(
+        token,
+        lambda: dump_answer(user_id, token, wanted),
+        now=frame.now,
+        patience=DUMP_PATIENCE,
+        expired=_("This thread dump has expired: dumps are retained for 10 minutes."),
     )

@@ -9,6 +9,7 @@ from django.utils import timezone
 from consumers.groups.detail import group_head
 from consumers.ownership.assignments import assignments
 from consumers.ownership.findings import ownership_check
+from consumers.ownership.members import broker_configs, member_settings
 from consumers.ownership.timeline.timeline import timeline, timeline_owners
 from consumers.queries.groups import find_group
 from consumers.queries.windows import window_range
@@ -17,7 +18,7 @@ from consumers.rebalances.flapping import flapping_of
 from dashboard.figures.layout import beginning
 from dashboard.figures.ownership_timeline import OWNERS, colour_number, ownership_timeline
 from dashboard.pages.common.figures import charted, marks_of
-from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
+from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, no_group, page, refreshing, tabs
 from dashboard.pages.common.moments import moment_of
 from dashboard.pages.rebalances.rebalances import rebalance_spans
 
@@ -106,3 +107,30 @@ def ownership_figure_of(request: HttpRequest, cluster: str, group: str) -> HttpR
     changes, spans = marks_of(cluster, group, shown), rebalance_spans(cluster, group, shown)
     drawn = ownership_timeline(found, changes, spans, since=since, until=shown.until, at=moment_of(request, now))
     return JsonResponse(beginning(drawn, shown.collected_since, now))
+
+
+# The Settings tab of a group: what its members are set to and where they differ, and its configuration per broker.
+# Columns of what a broker has configured for a group.
+FLAGS = ("consume_enable", "broadcast_enable", "orderly")
+NUMBERS = ("retry_max_times", "retry_queue_nums", "consume_timeout_minutes")
+
+
+def settings_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    group = group_or_404(cluster, name)
+    found = member_settings(group)
+    return context(
+        frame,
+        group=group_head(group, now=frame.now),
+        tabs=tabs(frame, cluster, name),
+        settings=found,
+        configs=[
+            (one, [getattr(one, name) for name in FLAGS], [getattr(one, name) for name in NUMBERS])
+            for one in broker_configs(group)
+        ],
+    )
+
+
+settings, settings_part = refreshing(
+    "ownership/group_settings.html", "ownership/group_settings_part.html", settings_context
+)

@@ -11,8 +11,15 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.models import Topic
 from consumers.queries.history import History, Point
-from consumers.topics.queries import find_topic, produced_history, produced_rates, topic_detail
-from consumers.topics.rows import QueueAccess, TopicBroker, TopicDetail
+from consumers.topics.queries import (
+    QueueAccess,
+    TopicBroker,
+    TopicDetail,
+    find_topic,
+    produced_history,
+    produced_rates,
+    topic_detail,
+)
 from dashboard.figures.layout import Figure, Line, beginning
 from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.common.figures import (

@@ -16,8 +16,8 @@ from consumers.vocabulary.reasons import RebalanceCause
 from consumers.words.reasons import cause_words
 from dashboard.figures.layout import Span
 from dashboard.pages.common.frame import Frame, context, frame_of, refreshing
+from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import RANGES, Range
-from dashboard.pages.groups import page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import clock
 

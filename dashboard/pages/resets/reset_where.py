@@ -12,6 +12,7 @@ from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import TopicRow
 from consumers.models import ConsumerGroup, TopicKind
 from consumers.resets.targets.values import QueueKey
+from dashboard.pages.common.list_pages import SHORT, whole_number
 
 # More are not listed: they are named by hand, or chosen by their topic and broker.
 TOPICS, BROKERS, QUEUES = 100, 100, 200
@@ -99,10 +100,10 @@ def queue_of(place: str) -> QueueKey:
     """The reverse of `place_of`. Raises WrongPlace."""
     topic, _first, rest = place.partition("/")
     broker, _second, queue_id = rest.rpartition("/")
-    # Not isdigit: it takes signs of other scripts and ², which are no numbers.
-    if not (topic and broker and queue_id.isascii() and queue_id.isdecimal() and len(queue_id) < 10):
+    number = whole_number(queue_id, SHORT)
+    if not (topic and broker) or number is None:
         raise WrongPlace(_("“%s” is not a queue: write topic/broker/id.") % place)
-    return QueueKey(topic, broker, int(queue_id))
+    return QueueKey(topic, broker, number)
 
 
 def _others(chosen: Iterable[str], shown: Sequence[str]) -> list[str]:

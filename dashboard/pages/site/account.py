@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import PasswordChangeView
 from django.db import transaction
@@ -15,9 +16,12 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
+from django.views.i18n import set_language
 
 from consumers.models import ApiToken
-from consumers.rest.tokens import make_token, note_password, revoke_token
+from consumers.rest.access import make_token, note_password, revoke_token
+from consumers.vocabulary.states import State
+from consumers.words.states import MEANINGS, REMEDIES, STATES
 from dashboard.pages.common.frame import context, frame_of, page
 
 LIFETIMES = [
@@ -93,3 +97,26 @@ class PasswordPage(PasswordChangeView):
 @page
 def password_changed(request: HttpRequest) -> HttpResponse:
     return render(request, "account/password_changed.html", context(frame_of(request, timezone.now())))
+
+
+# Language, and the legend of states.
+# The language of the pages: chosen in the account menu or on the login page, kept in a cookie.
+def languages_of(request: HttpRequest) -> dict[str, Any]:
+    """Context of every template, also of those without a user. Each language by its own name."""
+    return {"languages": [{"code": code, "name": name} for code, name in settings.LANGUAGES]}
+
+
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Open to all: it changes nothing but the asker's own cookie."""
+    allowed = [code for code, _name in settings.LANGUAGES]
+    if request.POST.get("language") not in allowed:
+        return HttpResponse(f"language must be one of {', '.join(allowed)}.", status=400, content_type="text/plain")
+    return set_language(request)
+
+
+@page
+def states(request: HttpRequest) -> HttpResponse:
+    """The legend of states: what each means, and what to do about it."""
+    lines = [(state, STATES[state], MEANINGS[state], REMEDIES[state]) for state in State]
+    return render(request, "common/states.html", context(frame_of(request, timezone.now()), lines=lines))

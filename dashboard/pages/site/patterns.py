@@ -25,8 +25,7 @@ from consumers.models import (
 from consumers.queries.limits import Freshness
 from consumers.vocabulary.states import Flag, UnknownReason
 from consumers.words.reasons import reason_words
-from dashboard.figures.offset_bars import stores_bar
-from dashboard.figures.reset_bar import reset_bar
+from dashboard.figures.offset_bars import reset_bar, stores_bar
 from dashboard.figures.time_bars import Mark, change_strip
 from dashboard.pages.common.frame import context, frame_of, page
 

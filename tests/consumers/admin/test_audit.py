@@ -5,10 +5,10 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.admin.audit import Audited
+from consumers.admin.changed import Audited
 from consumers.admin.read_only import ReadOnlyAdmin
 from consumers.dead_letters.inspection import note_seen
-from consumers.jobs.audit import note
+from consumers.jobs.acts import note
 from consumers.models import ApiToken, AuditEvent
 from tests.world import NOW, a_cluster, a_group
 

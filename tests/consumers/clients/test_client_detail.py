@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.clients.queries import client_detail
-from consumers.clients.rows import ClientDetail
+from consumers.clients.queries import ClientDetail, client_detail
 from consumers.models import Assignment, Client, Cluster
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from consumers.clients.stacks import ThreadStack, grouped, threads_of, unmoved
+from consumers.clients.dumps import ThreadStack, grouped, threads_of, unmoved
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import BrokerRefused
 from consumers.rocketmq.wire.pool import ConnectionPool

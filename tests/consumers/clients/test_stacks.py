@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from consumers.clients.stacks import LONGEST_TEXT, ThreadStack, cut_text, grouped, threads_of, unmoved
+from consumers.clients.dumps import LONGEST_TEXT, ThreadStack, cut_text, grouped, threads_of, unmoved
 
 LISTENER = (
     "java.lang.Thread.sleep(Native Method)",

@@ -11,7 +11,7 @@ from consumers.clusters.connection import ConnectionCheck, ask_check, check_answ
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.vocabulary.jobs import ConnectionCure
+from consumers.vocabulary.reasons import ConnectionCure
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served
 from tests.world import NOW, a_cluster
 

@@ -19,7 +19,7 @@ from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.rocketmq.calls import call
+from consumers.rocketmq.message_calls import call
 from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.failing.watched import Watched

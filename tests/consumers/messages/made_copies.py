@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from consumers.messages.copies import QueuePlace, StoredCopy
+from consumers.messages.joined import QueuePlace, StoredCopy
 
 START = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
 KINDS = {"original": "Orders", "retry": "%RETRY%billing", "delayed": "SCHEDULE_TOPIC_XXXX", "dead": "%DLQ%billing"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from consumers.lake.store import Lake
-from consumers.messages.copies import FoundCopies, QueueOffset, QueuePlace, SearchedPlace, StoredCopy
+from consumers.messages.joined import FoundCopies, QueueOffset, QueuePlace, SearchedPlace, StoredCopy
 from consumers.messages.queries import MOST_MESSAGES, message_attempts
 from consumers.messages.rows import AttemptRow, MessageAttemptsRow
 from consumers.models import ConsumerGroup, Queue

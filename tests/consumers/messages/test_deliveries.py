@@ -4,10 +4,9 @@ from datetime import datetime
 
 import pytest
 
-from consumers.messages.copies import StoredCopy
 from consumers.messages.deliveries import Cover, Crossing, Delivery, Evidence, crossings, deliveries, least
-from consumers.messages.joined import joined
-from consumers.vocabulary.messages import AttemptProgress
+from consumers.messages.joined import StoredCopy, joined
+from consumers.vocabulary.repeats import AttemptProgress
 from tests.consumers.messages.made_copies import a_copy, at
 
 CONSUMED, WAITING = AttemptProgress.CONSUMED, AttemptProgress.WAITING

@@ -2,8 +2,7 @@
 
 import pytest
 
-from consumers.messages.copies import QueuePlace, StoredCopy
-from consumers.messages.joined import JoinedMessage, SendBack, joined
+from consumers.messages.joined import JoinedMessage, QueuePlace, SendBack, StoredCopy, joined
 from tests.consumers.messages.made_copies import a_copy, at
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from consumers.messages.copies import FoundCopies
-from consumers.messages.joined import kind_of
+from consumers.messages.joined import FoundCopies, kind_of
 from consumers.messages.lookup import Brokers, Lookup, LookupLimits, SearchedTopics, place_of
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.message_calls import MessageCalls

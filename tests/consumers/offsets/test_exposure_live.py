@@ -9,9 +9,9 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster
 from consumers.offsets.stores import group_offsets
+from consumers.polling.file_poller import FileLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.offset_files import FileLimits
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings

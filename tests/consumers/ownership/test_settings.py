@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import ConsumerGroup
-from consumers.ownership.settings import SettingValue, member_settings
+from consumers.ownership.members import SettingValue, member_settings
 from tests.world import NOW, a_client, a_cluster, a_group
 
 pytestmark = pytest.mark.django_db

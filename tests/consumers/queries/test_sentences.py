@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import State
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
-from consumers.queries.texts import age, rate
+from consumers.words.spans import age, rate
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
+from consumers.polling.file_poller import FileLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.offset_files import FileLimits
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from dashboard.demo.cluster import RocketMQ

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from consumers.polling.poll import ClusterPoller
-from consumers.rocketmq.calls import call
+from consumers.rocketmq.message_calls import call
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.plugins.java_admin import JavaAdmin
 

@@ -19,7 +19,7 @@ from consumers.retries.checks.conditions import conditions_of
 from consumers.retries.checks.failing import failing_groups
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
-from consumers.rocketmq.calls import call
+from consumers.rocketmq.message_calls import call
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.vocabulary.findings import FindingSeverity
 from dashboard.demo.cluster import RocketMQ

@@ -6,8 +6,15 @@ from typing import Any
 import pytest
 
 from consumers.models import Broker, ClientSubscription, Queue
-from consumers.topics.queries import access_of, find_topic, topic_detail
-from consumers.topics.rows import QueueAccess, TopicBroker, TopicDetail, TopicGroup
+from consumers.topics.queries import (
+    QueueAccess,
+    TopicBroker,
+    TopicDetail,
+    TopicGroup,
+    access_of,
+    find_topic,
+    topic_detail,
+)
 from tests.world import (
     NOW,
     a_broker,

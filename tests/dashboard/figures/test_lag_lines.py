@@ -1,8 +1,8 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.layout import Change, Figure, Line
+from dashboard.figures.time_lines import lag_lines
 
 STEP = timedelta(minutes=1)
 START = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)

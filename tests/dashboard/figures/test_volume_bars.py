@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dashboard.figures.layout import Change, Figure, Line
-from dashboard.figures.volume_bars import volume_bars
+from dashboard.figures.time_lines import volume_bars
 
 STEP = timedelta(minutes=1)
 START = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)

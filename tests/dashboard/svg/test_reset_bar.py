@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from dashboard.figures.reset_bar import reset_bar
+from dashboard.figures.offset_bars import reset_bar
 
 
 def edges(svg: str, name: str) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from redis import Redis
 
 from consumers.dead_letters.inspection import KEPT_SECONDS, InspectionKey, MessagePlace, answer_of, put_question
 from consumers.jobs.asking import AnswerFailed, RedisDown, answering
-from consumers.vocabulary.jobs import AnswerProblem
+from consumers.vocabulary.reasons import AnswerProblem
 from tests.world import NOW
 
 PLACE = MessagePlace("prod", "billing", "broker-a", 0, 7)

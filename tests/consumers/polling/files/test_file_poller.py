@@ -6,9 +6,8 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Client, OffsetFile
-from consumers.polling.file_poller import OffsetFilePoller
+from consumers.polling.file_poller import FileLimits, OffsetFilePoller
 from consumers.polling.memory import ClusterMemory
-from consumers.polling.offset_files import FileLimits
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.words.offset_files import problem_words
 from tests.consumers.stores.stored_samples import broker_file, write

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from consumers.polling.offset_files import FileLimits, FilesReading, OffsetFileThread, read_files
+from consumers.polling.file_poller import FileLimits, FilesReading, OffsetFileThread, read_files
 from tests.consumers.stores.stored_samples import NOW, broker_file, why, write
 from tests.readings import at
 

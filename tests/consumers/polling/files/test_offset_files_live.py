@@ -9,9 +9,9 @@ from django.utils import timezone
 from consumers.lake import reader
 from consumers.lake.store import Lake
 from consumers.models import Cluster, OffsetFile
+from consumers.polling.file_poller import FileLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.offset_files import FileLimits
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin

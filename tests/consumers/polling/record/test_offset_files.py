@@ -8,8 +8,7 @@ import pytest
 from consumers.lake import reader
 from consumers.lake.store import Lake
 from consumers.models import OffsetFile
-from consumers.polling.file_poller import known_paths, note_silence, record_files, remembered_files
-from consumers.polling.offset_files import FilesReading
+from consumers.polling.file_poller import FilesReading, known_paths, note_silence, record_files, remembered_files
 from consumers.stores.files.problems import Finding
 from consumers.vocabulary.offset_files import FileCode
 from consumers.words.offset_files import problem_words

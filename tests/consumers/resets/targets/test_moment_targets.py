@@ -8,11 +8,11 @@ import pytest
 
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
-from consumers.queries.texts import age
-from consumers.resets.targets.moment_targets import queues_of_then, targets_of_then
+from consumers.resets.targets.past import queues_of_then, targets_of_then
 from consumers.resets.targets.values import QueueKey, ResetRefused
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import stored_words
+from consumers.words.spans import age
 from tests.pipeline_rows import at, put, rows
 
 A, B, C = (QueueKey("Orders", broker, 0) for broker in ("broker-a", "broker-b", "broker-c"))

@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from consumers.stores.files.disk import find_files
-from consumers.stores.files.stored_file import FileGlob
+from consumers.stores.files.stored_file import FileGlob, find_files
 from tests.consumers.stores.stored_samples import why, write
 
 NAME = "consumerOffset.json"

@@ -4,7 +4,6 @@ The page asks for the look-up, and a part of it asks for the answer until there 
 to see bodies; no body is shown.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,21 +19,10 @@ from consumers.messages.queries import message_attempts as attempts_of
 from consumers.messages.rows import MessageAttemptsRow
 from consumers.messages.tasks import LookupRefused, WantedMessage, ask_lookup, checked, lookup_answer
 from consumers.models import ConsumerGroup
+from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, page, part, tabs
 
-
-@dataclass(frozen=True)
-class LookupView:
-    """Awaited while it has neither an answer nor a sentence. `token` is null where nothing was asked."""
-
-    token: str | None = None
-    found: MessageAttemptsRow | None = None
-    sentence: str = ""
-    is_gone: bool = False
-
-    @property
-    def is_awaited(self) -> bool:
-        return self.token is not None and self.found is None and not self.sentence
+LookupView = AwaitedAnswer[MessageAttemptsRow]
 
 
 @page
@@ -48,7 +36,7 @@ def message_attempts(request: HttpRequest, cluster: str, group: str) -> HttpResp
         "tabs": tabs(frame, cluster, group),
         "group": group_head(found, now=now),
     }
-    return render(request, "messages/attempts.html", shown, status=410 if view.is_gone else 200)
+    return render(request, "messages/attempts.html", shown, status=view.status)
 
 
 @part
@@ -74,19 +62,18 @@ def _ask(request: HttpRequest, group: ConsumerGroup, now: datetime) -> LookupVie
 
 
 def _answer(request: HttpRequest, group: ConsumerGroup, token: str, now: datetime) -> LookupView:
-    if not request.user.has_perm(MAY_SEE):
+    user_id = request.user.pk
+    if user_id is None or not request.user.has_perm(MAY_SEE):
         return LookupView()
-    assert request.user.pk is not None, "the page wants a login"
-    try:
-        answer = lookup_answer(InspectionKey(request.user.pk, True, token), _wanted(request, group))
-    except (LookupRefused, RedisDown) as error:
-        return LookupView(token, sentence=str(error))
-    if answer is None:
-        gone = _("This result has expired: results are retained for 2 minutes. Look it up again.")
-        return LookupView(token, sentence=gone, is_gone=True)
-    if answer.result is not None:
-        return LookupView(token, attempts_of(group, answer.result))
-    return LookupView(token, sentence=answer.reason_at(now, PATIENCE) or "")
+    answer = awaited_answer(
+        token,
+        lambda: lookup_answer(InspectionKey(user_id, True, token), _wanted(request, group)),
+        now=now,
+        patience=PATIENCE,
+        expired=_("This result has expired: results are retained for 2 minutes. Look it up again."),
+    )
+    attempts = None if answer.result is None else attempts_of(group, answer.result)
+    return LookupView(token, attempts, answer.sentence, answer.is_expired)
 
 
 def form_context(frame: Frame, cluster: str, group: str) -> dict[str, Any]:

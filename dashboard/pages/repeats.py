@@ -24,10 +24,10 @@ from consumers.vocabulary.repeats import Confidence, RepeatCause
 from consumers.words.repeats import repeat_cause_words
 from dashboard.figures.layout import REPEAT, Span
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, refreshing, tabs
+from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import Range
 from dashboard.pages.group_offsets import shown, total
-from dashboard.pages.groups import page_links, page_number
-from dashboard.pages.messages.attempts import form_context
+from dashboard.pages.message_attempts import form_context
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import again, clock
 

@@ -1,5 +1,6 @@
-"""Writes audit events. An event stores the user's name, so that it outlives the user."""
+"""What users do: an audit event of each act, or a sentence that says why it is refused. Events outlive the user."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,3 +41,13 @@ def _note(
         subject=title[:LONGEST],
         sentence=sentence,
     )
+
+
+# A refused request: REST answers it as a problem, pages show its sentence.
+class ActRefused(Exception):
+    """str() is one sentence or more: why, and what to do. Nothing was changed.
+
+    `errors`: by field what is wrong with it; none, or the field "", where it is refused as things stand.
+    """
+
+    errors: Mapping[str, str | Sequence[str]] = {}

@@ -1,1 +1,0 @@
-"""Repeats: messages that groups consumed again."""
