@@ -51,11 +51,8 @@ from .resets.rest import (
     RestoreResetView,
     ResumeResetView,
 )
+from .rest import schema
 from .rest.problems import AbsentView
-from .rest.schema import (
-    described as schema_extensions,  # noqa: F401 - describes tokens to the schema by being imported
-    hooks,
-)
 from .retries.rest import RetriesView
 from .topics.rest import TopicView
 
@@ -123,8 +120,8 @@ urlpatterns = [
     path(f"{CHANNEL}test/", ChannelTestView.as_view(), name="api-channel-test"),
     path("v1/group-notes/", GroupNoteListView.as_view(), name="api-group-notes"),
     path("v1/group-notes/<int:note>/", GroupNoteView.as_view(), name="api-group-note"),
-    path("schema/", hooks.schema, name="schema"),
-    path("docs/", hooks.page, name="docs"),
+    path("schema/", schema.schema, name="schema"),
+    path("docs/", schema.page, name="docs"),
     # Only paths that end as all of ours do: without the slash a path is first sent on to the one with it.
     re_path(r"^.*/$", AbsentView.as_view()),
 ]

@@ -8,7 +8,7 @@ class DashboardConfig(AppConfig):
 
     def ready(self) -> None:
         # It needs the models, which are there from here on.
-        from .health.readiness import private_home, read_only_clusters
+        from .health import private_home, read_only_clusters
 
         register(private_home, Tags.security)
         register(read_only_clusters, Tags.database)

@@ -1,7 +1,8 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from .health.views import live, ready
+from dashboard.health import live, ready
+
 from .metrics.views import MetricsView
 
 handler400 = "dashboard.pages.site.problems.bad_request"

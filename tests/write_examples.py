@@ -10,7 +10,7 @@ import pytest
 from consumers.dead_letters.exports.stream import ExportFormat, columns_of, lines_of
 from consumers.lake.store import Lake
 from consumers.models import DeadLetter
-from consumers.rest.schema.hooks import ENDINGS, FOLDER, PLACES, example_files
+from consumers.rest.schema import ENDINGS, FOLDER, PLACES, example_files
 from tests.openapi import JSON, component, operations
 from tests.walk.world import a_known_world
 

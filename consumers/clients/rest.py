@@ -13,7 +13,7 @@ from consumers.rest.access import charge
 from consumers.rest.answers import object_response
 from consumers.rest.problems import answered
 from consumers.rest.requests import Parameters
-from consumers.rest.schema.described import acted, described
+from consumers.rest.schema import acted, described
 
 from .dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer, wait_for_dump
 from .queries import client_detail, client_exists

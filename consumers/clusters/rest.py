@@ -14,7 +14,7 @@ from consumers.logs.queries import LogFileRow, log_files_by_cluster
 from consumers.queries.declared import answer
 from consumers.rest.answers import list_response, whole
 from consumers.rest.requests import Paging
-from consumers.rest.schema.described import described
+from consumers.rest.schema import described
 from consumers.retries.levels.broker_levels import BrokerLevels, levels_by_name
 
 

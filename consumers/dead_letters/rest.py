@@ -44,7 +44,7 @@ from consumers.rest.access import MayChange
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.problems import NotNow, found_group
 from consumers.rest.requests import PAGE, RANGE, Choice, OneKind, Paging, Parameters, Ranged, said, taken
-from consumers.rest.schema.described import acted, described, problems_of, read_serializer
+from consumers.rest.schema import acted, described, problems_of, read_serializer
 
 from .inspection import MAY_SEE, note_seen
 from .tasks import begun_export, hand_over

@@ -16,7 +16,7 @@ from consumers.queries.findings import FindingRow
 from consumers.rest.answers import ListedRows, list_response
 from consumers.rest.problems import found_group
 from consumers.rest.requests import PAGE, Choice, Paging, taken
-from consumers.rest.schema.described import described
+from consumers.rest.schema import described
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
 

@@ -26,7 +26,7 @@ from consumers.rest.access import charge
 from consumers.rest.answers import ListedRows, list_response, object_response, whole
 from consumers.rest.problems import NotNow, found_group, group_missing
 from consumers.rest.requests import PAGE, Choice, Moment, Paging, Parameters, narrowed, ordering_by, taken
-from consumers.rest.schema.described import described, made_serializer
+from consumers.rest.schema import described, made_serializer
 
 from .detail import GroupStatus, group_detail, group_status, queue_list
 

@@ -7,7 +7,7 @@ from rest_framework.views import APIView
 from consumers.rest.answers import ListedRows, list_response
 from consumers.rest.problems import found_group
 from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
-from consumers.rest.schema.described import described
+from consumers.rest.schema import described
 from consumers.vocabulary.logs import LogCode
 
 from .queries import LogEventRow, log_event_page

@@ -14,7 +14,7 @@ from consumers.rest.access import charge
 from consumers.rest.answers import object_response
 from consumers.rest.problems import answered, found_group
 from consumers.rest.requests import Parameters
-from consumers.rest.schema.described import described
+from consumers.rest.schema import described
 
 from .queries import message_attempts
 from .rows import MessageAttemptsRow

@@ -17,7 +17,7 @@ from consumers.resets.planning_rest import MayReset
 from consumers.rest.answers import list_response, whole
 from consumers.rest.problems import found_group
 from consumers.rest.requests import PAGE, Choice, NothingSerializer, Paging, narrowed, said, taken
-from consumers.rest.schema.described import acted, described
+from consumers.rest.schema import acted, described
 
 from .clients import OffsetRow
 

@@ -7,6 +7,12 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
+from consumers.ownership.troubles.membership import (
+    orderly_and_concurrent,
+    settings_differ,
+    strategies_differ,
+    subscriptions_differ,
+)
 from consumers.queries.findings import DetectedFinding
 from consumers.queries.limits import limits
 from consumers.vocabulary.findings import FindingCode
@@ -14,7 +20,6 @@ from consumers.words.spans import iso
 
 from .group_shares import ExpectedOwners, expected_of, group_shares, ring_checked, strategies
 from .reports import Sort
-from .troubles.agreement import orderly_and_concurrent, settings_differ, strategies_differ, subscriptions_differ
 from .troubles.evidence import Evidence, effects, held_queues
 from .troubles.membership import brokers_differ, duplicate_ids, locks_lost, silent, too_few_queues
 from .troubles.queues import doubly_owned, unexpected, unowned

@@ -33,7 +33,7 @@ from consumers.rest.requests import (
     ordering_by,
     taken,
 )
-from consumers.rest.schema.described import described, made_serializer, read_serializer
+from consumers.rest.schema import described, made_serializer, read_serializer
 
 
 class MemberParameters(Paging):

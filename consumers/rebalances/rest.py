@@ -9,7 +9,7 @@ from consumers.rebalances.detail import rebalance_rows
 from consumers.rebalances.rows import RebalanceFilters, RebalanceRow
 from consumers.rest.answers import ListedRows, group_lists
 from consumers.rest.requests import Choice, Paging, Ranged
-from consumers.rest.schema.described import made_serializer
+from consumers.rest.schema import made_serializer
 from consumers.vocabulary.reasons import RebalanceCause
 
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from consumers.rest.answers import ListedRows, group_lists
 from consumers.rest.requests import Choice, Paging, Ranged
-from consumers.rest.schema.described import made_serializer
+from consumers.rest.schema import made_serializer
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence
 
 from .queries import RepeatFilters, RepeatRow, filtered, repeat_rows

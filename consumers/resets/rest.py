@@ -28,7 +28,7 @@ from consumers.rest.requests import (
     said,
     taken,
 )
-from consumers.rest.schema.described import acted, described
+from consumers.rest.schema import acted, described
 
 from .acts import apply, cancel, restore, resume
 from .offset_csv import group_offsets_csv, queues_csv, resets_csv

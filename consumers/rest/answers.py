@@ -24,7 +24,7 @@ from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from consumers.jobs.csv_cells import CONTENT_TYPE, LINE_END, cell, line_of
-from consumers.rest.schema.described import described, problems_of, read_serializer
+from consumers.rest.schema import described, problems_of, read_serializer
 
 from .access import charge
 from .problems import NotNow, refuse_unknown

@@ -20,9 +20,9 @@ from consumers.rest.access import charge
 from consumers.rest.answers import object_response
 from consumers.rest.problems import group_missing
 from consumers.rest.requests import Moment, Parameters
-from consumers.rest.schema.described import described, made_serializer, read_serializer
+from consumers.rest.schema import described, made_serializer, read_serializer
 from consumers.retries.checks.condition_rows import Condition
-from consumers.retries.checks.conditions import conditions_of
+from consumers.retries.checks.failing import conditions_of
 from consumers.retries.levels.ladder import ladder_of
 from consumers.retries.levels.ladder_rows import (
     DueRetries,

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from consumers.rest.answers import object_response
 from consumers.rest.requests import Parameters
-from consumers.rest.schema.described import described
+from consumers.rest.schema import described
 from consumers.topics.queries import TopicDetail
 
 from .queries import find_topic, topic_detail

@@ -19,8 +19,7 @@ from consumers.queries.findings import DetectedFinding
 from consumers.queries.groups import find_group
 from consumers.queries.windows import OPEN_WINDOWS
 from consumers.retries.checks.condition_rows import Condition, FailingGroup
-from consumers.retries.checks.conditions import conditions_of
-from consumers.retries.checks.failing import failing_groups
+from consumers.retries.checks.failing import conditions_of, failing_groups
 from consumers.retries.levels.broker_levels import BrokerLevel, BrokerLevels, delay_summary
 from consumers.retries.levels.ladder import ladder_of
 from consumers.retries.levels.ladder_rows import Ladder, LadderRung

@@ -115,8 +115,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "consumers.rest.schema.hooks.with_optional_members",
-        "consumers.rest.schema.hooks.with_examples",
+        "consumers.rest.schema.with_optional_members",
+        "consumers.rest.schema.with_examples",
     ],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {

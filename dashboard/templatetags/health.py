@@ -1,4 +1,4 @@
-"""The health of a group on pages, with the page of each reason; and the severity of findings."""
+"""The health of a group, the severity of findings, incidents and messages on pages, by word and shape."""
 
 from typing import Any
 
@@ -8,10 +8,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from consumers.alerts.channels.receiver import kind_of
+from consumers.alerts.queries.words import MEANINGS
 from consumers.groups.health import OF_STATE, HealthCode, HealthReason
-from consumers.models import HealthLevel
+from consumers.models import DeliveryStatus, Ending, HealthLevel, IncidentStatus, Measure, Severity
 from consumers.vocabulary.findings import FindingSeverity
-from consumers.words.findings import SEVERITIES
+from consumers.words.findings import SEVERITIES as FINDING_SEVERITIES
+from dashboard.wording.codes import DELIVERIES, DELIVERY_LIKE, ENDINGS, EVENTS, SEVERITIES, SEVERITY_LIKE, STATUSES
 
 from .kinds import like_state, state
 
@@ -90,7 +93,7 @@ def _beside_state(row: Any) -> list[HealthReason]:
 
 
 # The same of the severities of findings.
-SEVERITY_LIKE = {
+FINDING_SEVERITY_LIKE = {
     FindingSeverity.CRITICAL: "STOP",
     FindingSeverity.WARNING: "WARN",
     FindingSeverity.UNKNOWN: "UNKNOWN",
@@ -100,4 +103,45 @@ SEVERITY_LIKE = {
 
 @register.simple_tag
 def severity(word: FindingSeverity) -> SafeString:
-    return like_state(SEVERITY_LIKE[word], SEVERITIES[word])
+    return like_state(FINDING_SEVERITY_LIKE[word], FINDING_SEVERITIES[word])
+
+
+# Alerts on pages: how bad an incident is and what became of a message, by word and shape.
+register.filter("measure_meaning", lambda measure: str(MEANINGS[Measure(measure)]))
+
+
+@register.simple_tag
+def incident_severity(word: str) -> SafeString:
+    return like_state(SEVERITY_LIKE[Severity(word)], str(SEVERITIES[word]))
+
+
+@register.simple_tag
+def incident_status(word: str, severity: str) -> SafeString:
+    """Of the colour of its severity while it fires, quiet before, well once it is over."""
+    like = {IncidentStatus.PENDING: "UNKNOWN", IncidentStatus.RESOLVED: "OK"}.get(IncidentStatus(word))
+    return like_state(like or SEVERITY_LIKE[Severity(severity)], str(STATUSES[word]))
+
+
+@register.simple_tag
+def delivery_status(word: str) -> SafeString:
+    return like_state(DELIVERY_LIKE[DeliveryStatus(word)], str(DELIVERIES[word]))
+
+
+@register.filter
+def severity_words(word: str) -> str:
+    return str(SEVERITIES[word])
+
+
+@register.filter
+def event_words(kind: str) -> str:
+    return str(EVENTS[kind])
+
+
+@register.filter
+def ending_words(ending: str) -> str:
+    return str(ENDINGS[Ending(ending)])
+
+
+@register.filter
+def channel_kind(kind: str) -> str:
+    return str(kind_of(kind).label)

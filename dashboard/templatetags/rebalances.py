@@ -1,4 +1,4 @@
-"""The numbers of rebalances in cells: with units, or why they are not known."""
+"""The numbers of rebalances and repeats in cells: with units, or why they are not known."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -11,9 +11,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.rebalances.events import moment_text, rebalance_counts
+from consumers.repeats.queries import RepeatedQueue
 from consumers.rocketmq.allocation import QueueKey
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import cause_words
+from consumers.words.repeats import confidence_words, kind_words, progress_words, repeat_cause_words
 from dashboard.wording.codes import LEVELS
 from dashboard.wording.numbers import again, count, duration
 
@@ -152,3 +154,34 @@ def named(queues: Sequence[QueueKey]) -> str:
     more = len(queues) - len(shown)
     text = "; ".join(places)
     return _("%(queues)s and %(n)s more") % {"queues": text, "n": count(more)} if more else text
+
+
+# Repeats in cells: causes in words, numbers between their bounds, or why those are not known.
+register.filter("repeat_cause", repeat_cause_words)
+register.filter("confidence", confidence_words)
+
+
+@register.simple_tag(takes_context=True)
+def redelivered(context: template.Context, row: Any) -> SafeString:
+    """Of an event or a queue: between two bounds; why one of them is unknown is its tooltip."""
+    words = again(row.messages_low, row.messages_high)
+    reason = row.unknown.get("messages_high") or row.unknown.get("messages_low")
+    if words is None:
+        return unknown(context, reason, brief=True)
+    return format_html('<span title="{}">{}</span>', reason, words) if reason else format_html("{}", words)
+
+
+@register.simple_tag(takes_context=True)
+def repeated_queue(context: template.Context, one: RepeatedQueue) -> SafeString:
+    """`Orders broker-a/0 · 900 to 1,020 · 40 to 120`: the queue, its offsets where they are known, and how many."""
+    place = one.topic if one.broker is None else f"{one.topic} {one.broker}/{one.queue_id}"
+    numbers = redelivered(context, one)
+    if one.from_offset is None or one.until_offset is None:
+        return format_html("{} · {}", place, numbers)
+    offsets = _("offsets %(low)s to %(high)s") % {"low": count(one.from_offset), "high": count(one.until_offset - 1)}
+    return format_html("{} · {} · {}", place, offsets, numbers)
+
+
+# Attempts of a message in cells: what a copy is, and what the group's offset says of it.
+register.filter("copy_kind", kind_words)
+register.filter("attempt_progress", progress_words)

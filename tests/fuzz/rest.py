@@ -74,7 +74,7 @@ class Calls:
 
     def __init__(self, seed: int) -> None:
         # Django is set up by now, and not when this module is imported.
-        from consumers.rest.schema.hooks import PLACES
+        from consumers.rest.schema import PLACES
         from tests.openapi import example, operations, schema
 
         self._seed, self._places, self._operations = seed, PLACES, operations()

@@ -1,22 +1,68 @@
-"""Recent DLQ inflow and rebalances, counted by the pipeline; and for how long members have been changing."""
+"""Recent DLQ inflow, rebalances and repeats, counted by the pipeline; and for how long members have been changing."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Sum
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
-from consumers.alerts.preview.judged import rebalance_values
+from consumers.alerts.preview.judged import rebalance_values, repeat_values
 from consumers.alerts.preview.windows import Formula, summed, unsettled_values, windowed
 from consumers.groups.shown import UnknownWord
 from consumers.models import GroupWindow, Measure, Rebalance, SubjectKind
 from consumers.overview.queries import EVALUATION_LATE
 from consumers.pipeline.slices import floor
 from consumers.rebalances.flapping import Unsettled, episodes_within_hour, unsettled as unsettled_groups
+from consumers.repeats.queries import HourOfRepeats, repeats_within_hour
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.words.reasons import coded_reason, membership_reason
 
 from .columns import judged_reason
 from .scan import GroupScan
+
+
+# Repeats within the last hour: events of a proven or likely cause, and messages that were redelivered at least.
+def repeat_events(scan: GroupScan) -> Column:
+    """One query."""
+
+    def words(value: float) -> str:
+        return coded_reason(AlertEvidence.REPEATS, found_repeats=round(value))
+
+    return _column(scan, lambda hour: hour.events, words)
+
+
+def redelivered(scan: GroupScan) -> Column:
+    """The least that is known. One query."""
+
+    def words(value: float) -> str:
+        return coded_reason(AlertEvidence.REDELIVERED, least_messages=round(value))
+
+    return _column(scan, lambda hour: hour.low, words)
+
+
+def _column(scan: GroupScan, number: Callable[[HourOfRepeats], int], words: Callable[[float], str]) -> Column:
+    found = repeats_within_hour(scan.now)
+
+    def why(place: int) -> str | None:
+        row = scan.rows[place]
+        if reason := judged_reason(scan, place):
+            return reason
+        return membership_reason(row.membership_error) if row.membership_at is None else None
+
+    values = [
+        # Without a repeat a group that was watched has a measured zero.
+        None if why(place) is not None else float(number(found.get(row.id, HourOfRepeats())))
+        for place, row in enumerate(scan.rows)
+    ]
+    return number_column(values, lambda place: why(place) or "", words)
+
+
+def _past(*, messages: bool) -> PastSource:
+    return PastSource(
+        table="windows_60",
+        read=lambda scan: repeat_values(scan.groups, scan.grid, scan.judged_moments, messages=messages),
+    )
+
 
 MINUTE = timedelta(minutes=1)
 WINDOWS = 5
@@ -112,6 +158,30 @@ def _why_unknown(scan: GroupScan, place: int) -> str | None:
 
 
 MEASURES = (
+    MeasureSpec(
+        code=Measure.REPEATS,
+        unit=Unit.COUNT,
+        reads={SubjectKind.GROUP: repeat_events},
+        past=_past(messages=False),
+        metric=Metric(
+            "repeat_events_hour",
+            "Repeats within the last hour whose cause is proven or likely.",
+            UnknownWord.MEMBERS_NOT_ASKED,
+            ("is_fresh", "members"),
+        ),
+    ),
+    MeasureSpec(
+        code=Measure.REDELIVERED,
+        unit=Unit.MESSAGES,
+        reads={SubjectKind.GROUP: redelivered},
+        past=_past(messages=True),
+        metric=Metric(
+            "redelivered_messages_hour",
+            "Messages that were redelivered within the last hour, at least.",
+            UnknownWord.MEMBERS_NOT_ASKED,
+            ("is_fresh", "members"),
+        ),
+    ),
     MeasureSpec(
         code=Measure.UNSETTLED,
         unit=Unit.SECONDS,

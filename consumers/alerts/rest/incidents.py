@@ -25,7 +25,7 @@ from consumers.models import Incident, IncidentStatus, RulePreview, Severity
 from consumers.queries.limits import Evaluated, evaluated
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.requests import Choice, NothingSerializer, Paging, Parameters, Ranged, Strict, said
-from consumers.rest.schema.described import acted, described, read_serializer
+from consumers.rest.schema import acted, described, read_serializer
 
 from .resource import MayManageAlerts, Text, serializer_of
 

@@ -22,7 +22,7 @@ from consumers.rest.access import MayChange
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.problems import Refused
 from consumers.rest.requests import PAGE, Paging, Parameters, Strict, said, taken
-from consumers.rest.schema.described import acted, described
+from consumers.rest.schema import acted, described
 
 
 # Serializers of requests, made of the declared fields; who may send them, and how a refusal is answered.

@@ -52,7 +52,7 @@ from consumers.models import (
 )
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.requests import Choice, NothingSerializer, Paging, said
-from consumers.rest.schema.described import acted, described
+from consumers.rest.schema import acted, described
 
 # What a rule looks like over REST, and what a request may say of one.
 RuleRequestSerializer = serializer_of(

@@ -1,19 +1,121 @@
 """`manage.py cluster add|list|test|remove|forget-broker`: the clusters that are watched. Only `test` asks a cluster."""
 
+import os
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from consumers.clusters.connection import check_now
 from consumers.jobs.asking import AnswerFailed
 from consumers.jobs.wires import close_wires
-from consumers.management.cluster_arguments import add_cluster_arguments, apply_cluster_arguments
+from consumers.logs.follow.globs import WrongLogGlob, parse_log_globs
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
 from consumers.polling.record.stand_ins import BrokerStays, forget_broker
-from consumers.polling.registration import WrongOption, checked_name, described
+from consumers.polling.registration import (
+    WrongOption,
+    checked_addresses,
+    checked_name,
+    checked_name_servers,
+    checked_offset_files,
+    checked_tls,
+    described,
+    set_secret,
+)
+
+# The arguments of `manage.py cluster add`, and what they make of a cluster's row.
+REMOVABLE = (
+    *("acl", "tls", "tls-ca", "tls-certificate", "tls-any-host", "tls-skip-verify"),
+    *("offset-files", "client-logs", "broker-logs", "proxy"),
+)
+TLS_FILES = ("ca", "certificate", "key")
+
+
+def add_cluster_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name")
+    parser.add_argument("--namesrv", metavar="HOST:PORT[;…]", help="needed for a cluster that is not known yet")
+    parser.add_argument("--access-key", metavar="KEY", help="of a user who may Get and List")
+    parser.add_argument(
+        "--secret-key-env", metavar="VARIABLE", help="the environment variable that holds the secret key, read once"
+    )
+    parser.add_argument("--tls", action="store_true", help="connect to name servers and brokers over TLS")
+    parser.add_argument("--tls-ca", metavar="FILE", help="trust these authorities alone (PEM)")
+    parser.add_argument("--tls-certificate", metavar="FILE", help="the certificate to show (PEM)")
+    parser.add_argument("--tls-key", metavar="FILE", help="its key, without a passphrase (PEM)")
+    parser.add_argument("--tls-any-host", action="store_true", help="accept any host that --tls-ca vouches for")
+    parser.add_argument("--tls-skip-verify", action="store_true", help="accept any certificate of any host")
+    parser.add_argument("--offset-files", metavar="[BROKER=]GLOB[;…]", help="offset files that the poll worker sees")
+    parser.add_argument("--client-logs", metavar="[ZONE=]GLOB[;…]", help="clients' logs that the general worker sees")
+    parser.add_argument("--broker-logs", metavar="[ZONE=]GLOB[;…]", help="brokers' logs that the general worker sees")
+    parser.add_argument("--proxy", metavar="HOST:PORT[;…]", help="remoting ports of proxies, for gRPC clients")
+    parser.add_argument(
+        "--without", action="append", default=[], choices=REMOVABLE, help="take an option back; may be repeated"
+    )
+
+
+def apply_cluster_arguments(cluster: Cluster, options: dict[str, Any]) -> None:
+    """Changes what is named and keeps the rest. Raises WrongOption."""
+    if options["namesrv"] is not None or not cluster.namesrv:
+        cluster.namesrv = checked_name_servers(options["namesrv"] or "")
+    without = set(options["without"])
+    if "acl" in without:
+        cluster.access_key = cluster.sealed_secret = None
+    _apply_secret(cluster, options["access_key"], options["secret_key_env"])
+    cluster.tls = _tls(cluster.tls, options, without)
+    if options["offset_files"] is not None or "offset-files" in without:
+        cluster.offset_files = checked_offset_files(options["offset_files"] or "")
+    for name in ("client_logs", "broker_logs"):
+        if options[name] is not None or name.replace("_", "-") in without:
+            setattr(cluster, name, checked_logs(name, options[name] or ""))
+    if options["proxy"] is not None or "proxy" in without:
+        cluster.proxy = checked_addresses("proxy", options["proxy"] or "")
+
+
+def checked_logs(option: str, text: str) -> str:
+    """Raises WrongOption."""
+    try:
+        return ";".join(map(str, parse_log_globs(text)))
+    except WrongLogGlob as error:
+        raise WrongOption(option, str(error)) from None
+
+
+def _apply_secret(cluster: Cluster, access_key: str | None, variable: str | None) -> None:
+    if access_key is None and variable is None:
+        return
+    if variable is None:
+        raise WrongOption("access_key", "It needs --secret-key-env VARIABLE beside it.")
+    if not (access_key or cluster.access_key):
+        raise WrongOption("secret_key_env", "It needs --access-key KEY beside it.")
+    secret_key = os.environ.get(variable)
+    if not secret_key:
+        raise WrongOption("secret_key_env", f"The environment variable {variable} is not set, or is empty.")
+    set_secret(cluster, access_key or cluster.access_key or "", secret_key, settings.SECRET_KEY)
+
+
+def _tls(known: dict[str, Any] | None, options: dict[str, Any], without: set[str]) -> dict[str, Any] | None:
+    named = {name: options[f"tls_{name}"] for name in TLS_FILES if options[f"tls_{name}"]}
+    if "tls" in without:
+        known = None
+    if known is None and not (named or any(options[name] for name in ("tls", "tls_any_host", "tls_skip_verify"))):
+        return None
+    tls = {"verify": True, **(known or {})}
+    if "tls-ca" in without:
+        tls["ca"] = None
+    if "tls-certificate" in without:
+        tls["certificate"] = tls["key"] = None
+    if "tls-skip-verify" in without:
+        tls["verify"] = True
+    if "tls-any-host" in without:
+        tls["any_host"] = False
+    if options["tls_any_host"]:
+        tls["any_host"] = True
+    if options["tls_skip_verify"]:
+        tls["verify"] = False
+    return checked_tls({**tls, **named})
+
 
 LOCK_SECONDS = 120
 

@@ -12,16 +12,38 @@ from django.utils.translation import gettext, ngettext
 from consumers.models import Cluster, ConsumerGroup, GroupBroker, GroupKind, QueueSnapshot, TopicKind
 from consumers.queries.declared import copied
 from consumers.queries.findings import ids
+from consumers.retries.checks import brokers, members
 from consumers.retries.checks.brokers import accepted
-from consumers.retries.checks.condition_rows import Condition, ConditionName, Configured, FailingGroup
-from consumers.retries.checks.conditions import CHECKS
+from consumers.retries.checks.condition_rows import Condition, ConditionName, Configured, FailingGroup, Of, RetryCheck
 from consumers.retries.checks.members import HEARTBEATS
+from consumers.retries.checks.observed import KnownBroker, RetryConditions, facts_of, group_facts, known_brokers
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.states import BROADCASTING, WRITE
 from consumers.words.spans import count
 
-from .observed import KnownBroker, RetryConditions, facts_of, known_brokers
+# What must hold for a group's failed messages to come back: rows, and pure rules over facts.
+CHECKS = {
+    check.name: check
+    for module in (members, brokers)
+    for check in vars(module).values()
+    if isinstance(check, RetryCheck)
+}
+
+
+def conditions_of(cluster: str, group: str, now: datetime) -> list[Condition]:
+    """What does not hold first, the worst of it before the rest. Those that mean nothing for such a group are left out:
+    a broadcasting group has no retries. A fixed number of queries. Raises ConsumerGroup.DoesNotExist.
+    """
+    return conditions(group_facts(cluster, group, now))
+
+
+def conditions(facts: RetryConditions) -> list[Condition]:
+    meant = {Of.ALL}
+    if not facts.is_broadcasting:
+        meant |= {Of.RETRIES, Of.POPPING if facts.is_popping else Of.SENDING_BACK}
+    return sorted((check(facts) for check in CHECKS.values() if check.of in meant), key=lambda found: found.place)
+
 
 # Which groups may fail a retry condition: found in SQL among all groups, so that only these are evaluated one by one.
 

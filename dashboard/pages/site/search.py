@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from consumers.search.queries import Hit, HitKind, search
+from consumers.search import Hit, HitKind, search
 from dashboard.pages.common.frame import Frame, context, frame_of, page
 
 SUGGESTED, LETTERS = 8, 2

@@ -9,7 +9,7 @@ from consumers.clock.status import clock_status, expiry_hold, hold_words
 from consumers.clusters.queries import late_evaluation
 from consumers.models import ClockChange, PipelineRun
 from consumers.queries.limits import Freshness, broker_ages, evaluated, limits
-from dashboard.health.readiness import readiness
+from dashboard.health import readiness
 from dashboard.metrics.families import clock_families
 from tests.alert_rows import an_evaluation
 from tests.clocks import a_clock

@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from consumers.models import HealthLevel, State
 from consumers.queries.declared import INSIDE, URL, answer, public
-from consumers.rest.schema.described import made_serializer, read_serializer
+from consumers.rest.schema import made_serializer, read_serializer
 
 
 class Colour(StrEnum):

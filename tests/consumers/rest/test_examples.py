@@ -8,7 +8,7 @@ from django.db import transaction
 from jsonschema import Draft202012Validator
 
 from consumers.lake.store import Lake
-from consumers.rest.schema.hooks import ENDINGS, PLACES, PROBLEMS, example_files
+from consumers.rest.schema import ENDINGS, PLACES, PROBLEMS, example_files
 from tests.openapi import JSON, component, example, operations, schema
 from tests.walk.world import a_known_world
 

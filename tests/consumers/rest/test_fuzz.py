@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from consumers.lake.store import Lake
-from consumers.rest.schema.hooks import PLACES
+from consumers.rest.schema import PLACES
 from tests.openapi import operations, schema
 from tests.plugins.api import TOKEN
 from tests.walk.world import a_known_world

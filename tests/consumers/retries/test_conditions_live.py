@@ -15,8 +15,7 @@ from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup
-from consumers.retries.checks.conditions import conditions_of
-from consumers.retries.checks.failing import failing_groups
+from consumers.retries.checks.failing import conditions_of, failing_groups
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
 from consumers.rocketmq.message_calls import call

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.search.queries import Hit, HitKind, search
+from consumers.search import Hit, HitKind, search
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db

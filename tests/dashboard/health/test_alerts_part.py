@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import Cluster
-from dashboard.health.readiness import Part, readiness
+from dashboard.health import Part, readiness
 from tests.alert_rows import a_channel, a_delivery, an_evaluation
 from tests.world import NOW, a_cluster, ago
 

@@ -18,8 +18,8 @@ from consumers.lake.reader import files
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import put_aside
 from consumers.models import Cluster, GroupHealth, PipelineRun, Reading
-from dashboard.health import readiness as readiness_module
-from dashboard.health.readiness import readiness
+from dashboard import health
+from dashboard.health import readiness
 from dashboard.metrics.families import scrape
 from tests.alert_rows import a_channel, a_delivery, an_evaluation
 from tests.pipeline_rows import at, put, rows
@@ -158,9 +158,9 @@ def test_it_says_that_the_disk_is_below_its_floor(settings):
 def test_it_says_that_the_disk_of_the_database_is_below_the_floor(settings, monkeypatch, tmp_path):
     home = tmp_path / "home"
     settings.CONSUMERSCOPE_LAKE = str(tmp_path / "lake")
-    monkeypatch.setattr(readiness_module, "free_mib", lambda lake: 5.0 if lake.root == str(home) else 9000.0)
+    monkeypatch.setattr(health, "free_mib", lambda lake: 5.0 if lake.root == str(home) else 9000.0)
     file = {"vendor": "sqlite", "is_in_memory_db": lambda: False, "settings_dict": {"NAME": home / "rows.sqlite3"}}
-    monkeypatch.setattr(readiness_module, "connection", SimpleNamespace(**file))
+    monkeypatch.setattr(health, "connection", SimpleNamespace(**file))
     part = readiness(NOW).parts["disk"]
     assert not part.well
     assert part.detail == "5 MiB free, less than the floor of 512 MiB: nothing is recorded once it is full"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.checks import CheckMessage
 
-from dashboard.health.readiness import private_home
+from dashboard.health import private_home
 from dashboard.settings.home import make_private
 
 ROOT = Path(__file__).resolve().parents[3]

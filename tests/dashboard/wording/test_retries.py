@@ -1,12 +1,12 @@
 from consumers.retries.checks.condition_rows import FINDINGS, ConditionName
 from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind
 from consumers.vocabulary.findings import FindingSeverity
-from dashboard.templatetags.health import SEVERITY_LIKE
+from dashboard.templatetags.health import FINDING_SEVERITY_LIKE
 from dashboard.wording.resets import CONDITIONS
 
 
 def test_every_condition_severity_and_kind_of_block_has_its_words() -> None:
     assert set(CONDITIONS) == {name.value for name in ConditionName}
     assert set(FINDINGS) == set(ConditionName)
-    assert set(SEVERITY_LIKE) == set(FindingSeverity)
+    assert set(FINDING_SEVERITY_LIKE) == set(FindingSeverity)
     assert set(BLOCKED_KINDS) == set(BlockedKind)

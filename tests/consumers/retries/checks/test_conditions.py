@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from consumers.retries.checks.condition_rows import ConditionName
-from consumers.retries.checks.conditions import conditions
+from consumers.retries.checks.failing import conditions
 from consumers.retries.checks.observed import HeldQueue
 from consumers.vocabulary.findings import FindingSeverity
 from tests.consumers.retries.condition_facts import a_broker, a_client, facts, said, silent_client, unread

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Assignment, ConsumerGroup, GroupBroker
 from consumers.retries.checks.condition_rows import ConditionName
-from consumers.retries.checks.conditions import conditions_of
+from consumers.retries.checks.failing import conditions_of
 from consumers.retries.checks.observed import group_facts
 from tests.world import NOW, a_broker, a_client, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 

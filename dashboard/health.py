@@ -1,8 +1,9 @@
 """Whether everything behind the pages works, part by part. Ready when every part is well; a part says its age."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,14 @@ from django.conf import settings
 from django.core import checks
 from django.db import DatabaseError, connection
 from django.db.models import Max, Min
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
 
 from consumers.alerts.queries.deliveries import waiting_messages
 from consumers.clock.status import change_words, clock_status, hold_words
@@ -21,6 +30,7 @@ from consumers.models import Cluster, ConsumerGroup, GroupHealth, PipelineRun, R
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.queries.limits import CLOCKS_DIFFER, Freshness, Limits, evaluated, limits
 from consumers.queries.read_only import words_that_protect_nothing
+from consumers.rest.access import TokenAuthentication
 from dashboard.settings.home import OTHERS
 
 
@@ -276,3 +286,38 @@ def _due(clusters: list[Cluster], now: datetime, limit: Limits, detail: str) -> 
         return Part(True, NO_CLUSTER)
     due = min(cluster.created_at for cluster in clusters) + timedelta(seconds=limit.judged_seconds)
     return Part(now < due, detail if now < due else f"{detail}, and it should have")
+
+
+# `/healthz`: this process answers. `/readyz`: whether what it shows is fresh, part by part.
+#
+# Open to all, as probes have no account. Names of clusters and channels, and errors, are for those who are logged in.
+@require_safe
+@never_cache
+def live(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"live": True})
+
+
+@require_safe
+@never_cache
+def ready(request: HttpRequest) -> JsonResponse:
+    answer = readiness(timezone.now())
+    status = HTTPStatus.OK if answer.ready else HTTPStatus.SERVICE_UNAVAILABLE
+    response = JsonResponse(asdict(answer) if _is_known(request) else _for_anybody(answer), status=status)
+    patch_vary_headers(response, ("Authorization", "Cookie"))
+    return response
+
+
+def _is_known(request: HttpRequest) -> bool:
+    """By a session or a token. Without the database nobody is."""
+    try:
+        return request.user.is_authenticated or TokenAuthentication().authenticate(Request(request)) is not None
+    except (AuthenticationFailed, DatabaseError):
+        return False
+
+
+def _for_anybody(answer: Readiness) -> dict[str, Any]:
+    return {
+        "ready": answer.ready,
+        "detail": _("To see details, log in or send a token."),
+        "parts": {name: {"well": part.well} for name, part in answer.parts.items()},
+    }
