@@ -277,6 +277,10 @@ class Overlay:
         """`column` of the worst queue of a group whose evaluation is late, among queues that are not on a silent
         broker.
         """
+        return self._late_queues.values(column)[:1]
+
+    @cached_property
+    def _late_queues(self) -> QuerySet[Any]:
         queues = with_late_ranks(
             self._own_queues().exclude(self._on(self.is_silent)),
             is_unread=self._on(self.is_unread),
@@ -285,7 +289,7 @@ class Overlay:
             stands_since=self.limits.stands_since(self.now),
             allowed_since=self.limits.allowed_since(self.now),
         )
-        return queues.order_by("rank", "since", "pk").values(column)[:1]
+        return queues.order_by("rank", "since", "pk")
 
     @cached_property
     def is_lost(self) -> Combinable | Q:

@@ -22,7 +22,7 @@ class OfGroupParameters(Paging, Ranged):
 
 
 class EvidenceSerializer(serializers.Serializer[Any]):
-    """What one cause was told by. Beside these the facts of the cause: `client_id`, `address`, `topic`, `before` …"""
+    """The evidence of one cause. In addition, the details of the cause: `client_id`, `address`, `topic`, `before` …"""
 
     cause = serializers.ChoiceField([cause.value for cause in RebalanceCause])
     sentence = serializers.CharField()

@@ -82,7 +82,7 @@ class RestoreResetView(ActView):
 class CancelResetView(ActView):
     @acted("cancel_reset", None, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
-        """Gives up a plan, or a reset that is being applied of which no broker was told anything yet."""
+        """Cancels a plan, or a reset that is being applied and has not yet changed any broker."""
         said(NothingSerializer, request)
         found = found_reset(reset)
         cancel(found, asker_of(request), timezone.now())

@@ -121,7 +121,7 @@ DELIVERIES: Words = {
     DeliveryStatus.WAITING: gettext_lazy("waiting"),
     DeliveryStatus.SENDING: gettext_lazy("sending"),
     DeliveryStatus.SENT: gettext_lazy("sent"),
-    DeliveryStatus.FAILED: gettext_lazy("given up"),
+    DeliveryStatus.FAILED: gettext_lazy("not delivered"),
     DeliveryStatus.DROPPED: gettext_lazy("dropped"),
 }
 DELIVERY_LIKE = {

@@ -149,7 +149,7 @@ class DeliveryRow:
 
 @dataclass(frozen=True, kw_only=True)
 class IncidentDetail(IncidentRow):
-    """With all its changes in order, and every message that told of one of them, the newest first."""
+    """With all its changes in order, and every message that reported one of them, the newest first."""
 
     events: list[IncidentEventRow] = field(metadata=public("All its changes, in order"))
     deliveries: list[DeliveryRow] = field(metadata=public("Messages that told of one of them, the newest first"))

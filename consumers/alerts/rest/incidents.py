@@ -77,7 +77,7 @@ class AlertListView(APIView):
 class AlertView(APIView):
     @described("alert", IncidentDetail)
     def get(self, request: Request, incident: UUID) -> Response:
-        """An incident with all its changes, and every message that told of them."""
+        """An incident with all its changes, and every message that reported them."""
         Parameters.of(request)
         return _incident_answer(request, incident)
 
@@ -87,7 +87,7 @@ class AcknowledgeView(APIView):
 
     @acted("acknowledge_alert", AcknowledgementSerializer, IncidentDetail, status.HTTP_200_OK)
     def post(self, request: Request, incident: UUID) -> Response:
-        """Says that somebody looks after it. It goes on, and is told of as before."""
+        """Acknowledges an incident. It stays open, and notifications are sent as before."""
         text = said(AcknowledgementSerializer, request).get("text", "")
         acknowledge(found_incident(incident), request.user, text, timezone.now())
         return _incident_answer(request, incident)
@@ -178,7 +178,7 @@ class AlertPreviewView(APIView):
 class CancelAlertPreviewView(APIView):
     @acted("cancel_alert_preview", None, PreviewRow, status.HTTP_200_OK)
     def post(self, request: Request, preview: UUID) -> Response:
-        """Ends a preview that waits or runs: by whoever asked for it, or who may manage alerts. The worker lets go."""
+        """Cancels a waiting or running preview. Needs the user who requested it, or the permission to manage alerts."""
         found = RulePreview.objects.filter(pk=preview).first()
         if found is None:
             raise _not_there(preview)

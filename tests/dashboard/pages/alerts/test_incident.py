@@ -79,7 +79,7 @@ def test_it_lists_what_happened_and_who_was_told_with_tries(viewer: Client, inci
     read = shown(viewer.get(at(incident)))
     assert "02:55:00 UTCfired10 min 20 s behind, for 5 min" in read
     assert "acknowledgedAcknowledged: on itby eve" in read
-    assert "on call 1 given up 410 Gone" in read
+    assert "on call 1 not delivered 410 Gone" in read
     assert "1. 02:55:01 UTC · failed · 0.2 s · 410 Gone" in read
     assert "result unknown: the message may have arrived" in read
 

@@ -39,8 +39,8 @@ def test_the_list_says_where_each_goes_and_how_it_does(viewer: Client) -> None:
     a_delivery(channel, status="failed", error="410 Gone")
     read = shown(viewer.get("/alerts/channels/"))
     assert (
-        "on call webhook https://hooks.example.org critical: everything not notified when resolved given up 5 min ago"
-        in read
+        "on call webhook https://hooks.example.org critical: everything not notified when resolved "
+        "not delivered 5 min ago" in read
     )
     assert "410 Gone none" in read
 
