@@ -48,8 +48,6 @@ from .kernel.windows import minute_windows, queue_windows
 from .rows import Only, Rows, Span
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds, moment
 
-TIME = pa.timestamp("us", tz="UTC")
-
 KEPT = [
     "lag_messages",
     "consume_rate",
