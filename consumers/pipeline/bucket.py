@@ -181,13 +181,11 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
         "anchors": course.anchors,
         "knots": course.knots,
         "windows_60": course.windows,
+        "windows_600": course.ten_minutes(lake),
         "group_windows": _group_windows(course, lake, work),
         "counts": pa.table({"readings": [count]}),
         "falls": offset_falls(gathered, *_falls_us(work)),
     }
-    if work.is_wide:
-        start = floor(work.since, TEN_MINUTES)
-        found["windows_600"] = wide_windows(course.minutes(lake, start, start + TEN_MINUTES), 600)
     if work.is_last:
         in_use = matches(gathered.queues, work.facts.retired, RETIRED_KEY) < 0
         # The same, however long before its end the slice began.
@@ -232,6 +230,13 @@ class Course:
         hands = _hands(self.gathered.queues, facts.known.hands)
         minutes = minute_windows(self.gathered, hands, facts.appeared, *_range_us(self.work), self.work.durations)
         return queue_windows(self.gathered, self.lags, minutes)
+
+    def ten_minutes(self, lake: Rows) -> pa.Table:
+        """The window of ten minutes that the slice is in, where it is due."""
+        if not self.work.is_wide:
+            return wide_windows(TABLES["windows_60"].empty_table(), 600)
+        start = floor(self.work.since, TEN_MINUTES)
+        return wide_windows(self.minutes(lake, start, start + TEN_MINUTES), 600)
 
     def minutes(self, lake: Rows, since: datetime, until: datetime, groups: pa.Array | None = None) -> pa.Table:
         """Windows of a minute of [since, until), of `groups` or all: those of the slice, and what the lake has of

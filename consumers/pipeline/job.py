@@ -5,7 +5,8 @@ The same range twice gives the same files and rows. Cost goes by the range: an o
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -28,14 +29,15 @@ from consumers.vocabulary.states import Flag
 from . import known
 from .bucket import FAR, SliceInputs, Work
 from .durations import Durations
-from .group_rows import QueueIds, StateRows, write_group_states, write_group_windows, write_queue_states
+from .group_rows import group_ids, write_group_states, write_group_windows
 from .kernel.anchors import ANCHORS
 from .kernel.trend import minutes_needed
+from .queue_rows import QueueIds, QueueStateWriting, StateRows
 from .rebalance_rows import write_rebalances
 from .rebalances.run import Rebalances, find_rebalances
 from .repeats.run import find_repeats
 from .slices import MINUTE, TEN_MINUTES, floor, slices
-from .spark import run_buckets, spans_for
+from .spark import joined, run_buckets, spans_for
 from .upkeep import note_due
 from .volumes import appeared_topics, group_topics, recent_volumes
 
@@ -237,16 +239,9 @@ def run(
     falls: list[pa.Table] = []
     for start, end in slices(since, until):
         work = _work(spark, lake, report, start, end, kinds, durations, kept)
-        found = run_buckets(spark, work)
+        report, found = _write_slice(lake, work, run_buckets(spark, work), report, kept)
         kept.anchors.table = found["anchors"]
         falls.append(found["falls"])
-        report = replace(
-            report,
-            windows=report.windows + _write_history(lake, clusters, work, found),
-            readings=report.readings + _readings(found),
-        )
-        if work.is_last:
-            report = _write_states(found, report, durations, kept)
     rebalances = find_rebalances(lake, clusters, since, until, durations)
     report = replace(report, rebalances=_write_rebalances(rebalances, until))
     fell = pa.concat_tables(falls) if falls else None
@@ -301,34 +296,56 @@ def _facts(
     )
 
 
-def _write_history(lake: Lake, clusters: Sequence[str], work: Work, found: dict[str, pa.Table]) -> int:
-    # Each is let go once it is written: of a large site they are hundreds of megabytes.
-    write_knots(lake, found.pop("knots"))
-    rows = write_windows(lake, found.pop("windows_60"))
-    if work.is_wide:
-        note_due(clusters, work.since)
-        rows += write_windows(lake, found.pop("windows_600"))
+def _write_slice(
+    lake: Lake, work: Work, parts: Iterable[dict[str, pa.Table]], report: Report, kept: RunCache
+) -> tuple[Report, dict[str, pa.Table]]:
+    """Rows as the buckets come, files once all are there. Returns what is left of the tables, too."""
     reach = timedelta(seconds=work.durations.reach_seconds)
-    since = floor(work.since, MINUTE)
-    return rows + write_group_windows(found["group_windows"], clusters, since, work.until, reach)
+    groups, since = group_ids(work.clusters), floor(work.since, MINUTE)
+    states = _Judged(work, kept) if work.is_last else None
+    windows, rest = 0, []
+    for part in parts:
+        windows += write_group_windows(part.pop("group_windows"), groups, since, work.until, reach)
+        if states is not None:
+            states.write(part.pop("queue_states"))
+        rest.append(part)
+    found = joined(rest)
+    if work.is_wide:
+        note_due(work.clusters, work.since)
+    # While files are packed, the database takes the rest.
+    with ThreadPoolExecutor(1, "files") as pool:
+        files = pool.submit(_write_files, lake, found.pop("knots"), found.pop("windows_60"), found.pop("windows_600"))
+        if states is not None:
+            report = states.end(found["group_states"], report)
+        windows += files.result()
+    readings = sum(found["counts"]["readings"].to_pylist())
+    return replace(report, windows=report.windows + windows, readings=report.readings + readings), found
 
 
-def _readings(found: dict[str, pa.Table]) -> int:
-    return sum(found["counts"]["readings"].to_pylist())
+def _write_files(lake: Lake, knots: pa.Table, minutes: pa.Table, ten_minutes: pa.Table) -> int:
+    """Returns the number of windows."""
+    write_knots(lake, knots)
+    return write_windows(lake, minutes) + write_windows(lake, ten_minutes)
 
 
-def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations, kept: RunCache) -> Report:
-    queue_ids = kept.queue_ids.of(report.clusters)
-    queues, groups = found["queue_states"], found["group_states"]
-    placed = write_queue_states(queues, report.clusters, report.until, queue_ids, kept.states)
-    recent = recent_volumes(report.until, timedelta(seconds=durations.reach_seconds))
-    write_group_states(groups, report.clusters, report.until, recent, queue_ids)
-    return replace(
-        report,
-        queues_judged=queues.num_rows,
-        groups_judged=groups.num_rows,
-        unknown_rows=queues.num_rows - placed,
-    )
+class _Judged:
+    """The states at the end of a run."""
+
+    def __init__(self, work: Work, kept: RunCache) -> None:
+        self._work, self._queue_ids = work, kept.queue_ids.of(work.clusters)
+        self._queues = QueueStateWriting(work.clusters, work.until, self._queue_ids, kept.states)
+        self._judged = self._placed = 0
+
+    def write(self, queues: pa.Table) -> None:
+        self._judged += queues.num_rows
+        self._placed += self._queues.write(queues)
+
+    def end(self, groups: pa.Table, report: Report) -> Report:
+        self._queues.end()
+        until, reach = self._work.until, timedelta(seconds=self._work.durations.reach_seconds)
+        write_group_states(groups, self._work.clusters, until, recent_volumes(until, reach), self._queue_ids)
+        unplaced = self._judged - self._placed
+        return replace(report, queues_judged=self._judged, groups_judged=groups.num_rows, unknown_rows=unplaced)
 
 
 def _write_rebalances(found: Rebalances | None, until: datetime) -> int:

@@ -22,7 +22,7 @@ from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
 from consumers.pipeline.rows import Span
-from consumers.pipeline.spark import run_buckets, session, spans_for
+from consumers.pipeline.spark import joined, run_buckets, session, spans_for
 from consumers.pipeline.volumes import APPEARED, TOPICS
 from tests.bench.pipeline.judged_states import states_alone
 from tests.bench.pipeline.judging_sql import JUDGE
@@ -75,7 +75,7 @@ def _seconds(work: Callable[[], dict[str, int]]) -> tuple[float, dict[str, int]]
 
 
 def _evaluate(spark: SparkSession, work: Work) -> dict[str, int]:
-    return _counted(run_buckets(spark, work, states_alone)["queue_states"])
+    return _counted(joined(run_buckets(spark, work, states_alone))["queue_states"])
 
 
 def _duckdb(names: list[str]) -> dict[str, int]:

@@ -29,7 +29,7 @@ def main(master: str, location: str, mark: str) -> None:
     from consumers.lake.store import Lake
     from consumers.pipeline.bucket import worked
     from consumers.pipeline.rows import Span
-    from consumers.pipeline.spark import run_buckets, run_here, session
+    from consumers.pipeline.spark import joined, run_buckets, run_here, session
     from tests.pipeline_rows import at
     from tests.pipeline_work import a_work
 
@@ -48,9 +48,9 @@ def main(master: str, location: str, mark: str) -> None:
     spans = [Span(first or "", end) for first, end in pairwise(BOUNDS)]
     work = a_work(Lake.at(location), at(300), at(600), spans=spans)
     spark = session(master, "512m", partitions=2, extra=LOOPBACK)
-    expected = found(run_here(work))
-    whole = run_buckets(spark, work, with_process)
-    broken = run_buckets(spark, work, in_the_middle)
+    expected = found(joined(run_here(work)))
+    whole = joined(run_buckets(spark, work, with_process))
+    broken = joined(run_buckets(spark, work, in_the_middle))
     answer = {
         "rows": sum(map(len, expected.values())),
         "processes": len(set(whole["worked"]["process"].to_pylist())),

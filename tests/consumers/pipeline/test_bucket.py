@@ -8,7 +8,7 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.pipeline.bucket import worked
 from consumers.pipeline.rows import Span
-from consumers.pipeline.spark import run_here
+from consumers.pipeline.spark import joined, run_here
 from tests.pipeline_rows import at, put, rows
 from tests.pipeline_work import a_work
 
@@ -37,7 +37,7 @@ def test_several_buckets_give_together_what_one_gives(lake):
         offsets = [(10 * n + number, 10 * n + 20) for n in range(40)]
         put(lake, "readings", rows(offsets, group=f"group-{number}"), prefix=f"{number}-")
     cuts = (Span("", "group-14"), Span("group-14", "group-5"), Span("group-5", None))
-    whole, cut = (run_here(a_work(lake, at(300), at(600), spans=spans)) for spans in ((Span(),), cuts))
+    whole, cut = (joined(run_here(a_work(lake, at(300), at(600), spans=spans))) for spans in ((Span(),), cuts))
     for name in TABLES:
         found = [sorted(map(repr, tables[name].to_pylist())) for tables in (whole, cut)]
         if name == "knots":  # A topic of groups of several buckets is seen by each of them.

@@ -15,7 +15,7 @@ from consumers.lake.store import Lake, hour_folder
 from consumers.pipeline.job import is_wide_due, write_knots, write_windows
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.slices import slices
-from consumers.pipeline.spark import run_here
+from consumers.pipeline.spark import joined, run_here
 from tests.pipeline_rows import at, rows
 from tests.pipeline_work import a_work, facts
 
@@ -76,7 +76,7 @@ def run(lake: Lake, since: datetime, until: datetime, anchors: pa.Table | None =
         wide = is_wide_due(lake, ["prod"], start, end)
         known = facts() if anchors is None else replace(facts(), anchors=anchors)
         work = a_work(lake, start, end, asked_since=since, is_last=end == until, is_wide=wide, facts=known)
-        found = run_here(work)
+        found = joined(run_here(work))
         anchors = None if anchors is None else found["anchors"]
         write_knots(lake, found["knots"])
         write_windows(lake, found["windows_60"])

@@ -1,12 +1,16 @@
 """A whole run through Spark leaves what a run in this process leaves: the same files, the same rows."""
 
+from itertools import pairwise
+
 import pytest
 
 from consumers.lake.reader import read
 from consumers.lake.store import Lake
 from consumers.models import DueWindow, GroupState, GroupWindow, QueueState, StateChange
+from consumers.pipeline import job, spark as of_spark
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
+from consumers.pipeline.rows import Span
 from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_queue, a_reading, a_snapshot
@@ -67,3 +71,12 @@ def test_it_leaves_what_a_run_in_this_process_leaves(spark, without_spark, lake)
     assert left(spark, lake) == expected
     assert {row["state"] for row in expected[2]["GroupState"]} == {"OK", "STALL", "UNKNOWN"}
     assert all(expected[1][table] for table in TABLES)
+
+
+def test_so_does_one_in_several_jobs(spark, without_spark, lake, monkeypatch):
+    """A job a bucket, and a bucket a group: the driver writes what one found while another is under way."""
+    monkeypatch.setattr(of_spark, "BUCKETS_FOR_CORE", 0.5)
+    groups = ["billing", "mail", "notices", "shipping"]
+    cuts = tuple(Span(first, end) for first, end in pairwise(["", *groups[1:], None]))
+    monkeypatch.setattr(job, "spans_for", lambda *arguments: cuts)
+    assert left(spark, lake) == left(without_spark, lake)

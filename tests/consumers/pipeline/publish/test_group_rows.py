@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 
 from consumers.models import GroupState
-from consumers.pipeline.group_rows import QueueIds, write_group_states
+from consumers.pipeline.group_rows import write_group_states
+from consumers.pipeline.queue_rows import QueueIds
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 

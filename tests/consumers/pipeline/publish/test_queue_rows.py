@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from consumers.models import ConsumerGroup, GroupState, Queue, QueueState, Topic
-from consumers.pipeline.group_rows import QueueIds, StateRows, write_queue_states
+from consumers.pipeline.queue_rows import QueueIds, QueueStateWriting, StateRows
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 
@@ -44,7 +44,15 @@ def judged(queue_id: int = 0, **fields: object) -> dict[str, object]:
 
 
 def write(*rows: dict[str, object], seconds: int) -> int:
-    return write_queue_states(pa.Table.from_pylist(list(rows), SCHEMA), ["prod"], at(seconds), QueueIds().of(["prod"]))
+    return write_parts(StateRows(), list(rows), seconds=seconds)
+
+
+def write_parts(kept: StateRows, *parts: list[dict[str, object]], seconds: int) -> int:
+    """One run, whose groups come in several parts. Returns how many were placed."""
+    writing = QueueStateWriting(["prod"], at(seconds), QueueIds().of(["prod"]), kept)
+    placed = sum(writing.write(pa.Table.from_pylist(part, SCHEMA)) for part in parts)
+    writing.end()
+    return placed
 
 
 def row() -> tuple[object, ...]:
@@ -84,11 +92,14 @@ def test_each_of_its_numbers_is_a_change(group: ConsumerGroup, field: dict[str, 
 
 def write_again(kept: StateRows, *rows: dict[str, object], seconds: int) -> None:
     """As runs of one process do."""
-    table = pa.Table.from_pylist(list(rows), SCHEMA)
-    write_queue_states(table, ["prod"], at(seconds), QueueIds().of(["prod"]), kept)
-    GroupState.objects.update_or_create(
-        group=ConsumerGroup.objects.get(), defaults={"judged_at": at(seconds), "since": at(0), "completeness": 1.0}
-    )
+    write_parts(kept, list(rows), seconds=seconds)
+    groups_are_judged(seconds)
+
+
+def groups_are_judged(seconds: int) -> None:
+    for group in ConsumerGroup.objects.all():
+        defaults = {"judged_at": at(seconds), "since": at(0), "completeness": 1.0}
+        GroupState.objects.update_or_create(group=group, defaults=defaults)
 
 
 def queries_of_states(queries: Any) -> int:
@@ -153,6 +164,40 @@ def test_what_goes_while_states_are_kept_goes(group: ConsumerGroup) -> None:
     for seconds in (120, 150):
         write_again(kept, judged(1), seconds=seconds)
         assert list(QueueState.objects.values_list("queue__queue_id", flat=True)) == [1]
+
+
+def of_group(name: str, **fields: object) -> list[dict[str, object]]:
+    return [judged(number, group=name, **fields) for number in range(2)]
+
+
+def states() -> dict[str, str]:
+    return dict(QueueState.objects.order_by("group__name").values_list("group__name", "state"))
+
+
+@pytest.mark.parametrize("again", [["audit", "billing"], ["billing", "audit"], ["billing"], ["audit"]])
+def test_parts_of_another_order_or_number_are_placed_all_the_same(group: ConsumerGroup, again: list[str]) -> None:
+    a_group(group.cluster, "audit")
+    kept = StateRows()
+    write_parts(kept, of_group("audit"), of_group("billing"), seconds=60)
+    groups_are_judged(60)
+    write_parts(kept, *(of_group(name, state="OK") for name in again), seconds=90)
+    groups_are_judged(90)
+    assert states() == dict.fromkeys(again, "OK")
+    assert QueueState.objects.count() == 2 * len(again)
+    write_parts(kept, *(of_group(name) for name in again), seconds=120)
+    assert set(QueueState.objects.values_list("state", "since")) == {("STALL", at(120))}
+
+
+def test_a_run_that_failed_between_its_parts_is_begun_anew(group: ConsumerGroup) -> None:
+    a_group(group.cluster, "audit")
+    kept = StateRows()
+    write_parts(kept, of_group("audit"), of_group("billing"), seconds=60)
+    groups_are_judged(60)
+    failed = QueueStateWriting(["prod"], at(90), QueueIds().of(["prod"]), kept)
+    failed.write(pa.Table.from_pylist(of_group("audit", state="OK"), SCHEMA))
+    write_parts(kept, of_group("audit"), of_group("billing"), seconds=120)
+    assert states() == {"audit": "STALL", "billing": "STALL"}
+    assert set(QueueState.objects.filter(group__name="audit").values_list("since", flat=True)) == {at(120)}
 
 
 def test_a_queue_without_a_row_of_the_poll_waits(group: ConsumerGroup) -> None:

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from consumers.models import GroupState, Rebalance, RebalanceTopic
-from consumers.pipeline.group_rows import QueueIds, write_group_states
+from consumers.pipeline.group_rows import write_group_states
+from consumers.pipeline.queue_rows import QueueIds
 from consumers.pipeline.rebalance_rows import write_rebalances
 from tests.pipeline_rows import at, us
 from tests.rebalance_rows import a_rebalance
