@@ -15,7 +15,7 @@ def a_log_file(cluster: Cluster, path: str = PATH, **fields: Any) -> LogFile:
     return LogFile.objects.create(cluster=cluster, path=path, **(values | fields))
 
 
-def a_log_event(group: ConsumerGroup, file: LogFile, code: str = "queue_added", **fields: Any) -> LogEvent:
+def a_log_event(group: ConsumerGroup, file: LogFile, code: str = "queue_added", /, **fields: Any) -> LogEvent:
     values: dict[str, Any] = {"began_at": ago(30), "at": ago(30), "group": group.name, "topic": "Orders"}
     values |= {"broker": "broker-a", "queue_id": 1, "position": 3072, "client_id": "10.0.0.7@3312"}
     return LogEvent.objects.create(cluster=group.cluster, file=file, code=code, **(values | fields))

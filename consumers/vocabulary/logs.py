@@ -62,6 +62,7 @@ class LogCode(StrEnum):
     CLIENT_CREATED = "client_created"
     CONSUMER_STARTED = "consumer_started"
     CONSUMER_STOPPED = "consumer_stopped"
+    CLIENT_STOPPED = "client_stopped"
     CLIENT_UNREGISTERED = "client_unregistered"
     # Brokers.
     CONSUMER_CONNECTED = "consumer_connected"

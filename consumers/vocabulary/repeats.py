@@ -82,7 +82,12 @@ _SPECS = (
     RepeatCauseSpec(
         RepeatCause.SHUTDOWN_DID_NOT_WAIT,
         RepeatSource.REBALANCES,
-        supported_by=(LogCode.CONSUMER_UNREGISTERED, LogCode.RESULT_DROPPED, LogCode.CONSUMER_STOPPED),
+        supported_by=(
+            LogCode.CONSUMER_UNREGISTERED,
+            LogCode.RESULT_DROPPED,
+            LogCode.CLIENT_STOPPED,
+            LogCode.CONSUMER_STOPPED,
+        ),
     ),
     RepeatCauseSpec(RepeatCause.FINISHED_OUT_OF_ORDER, RepeatSource.REBALANCES, supported_by=_GONE),
     RepeatCauseSpec(RepeatCause.LOCAL_RETRY_RESTART, RepeatSource.REBALANCES, supported_by=_GONE),

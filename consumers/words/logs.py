@@ -57,6 +57,7 @@ CODES: dict[str, str | Promise] = {
     LogCode.CLIENT_CREATED: _("client created"),
     LogCode.CONSUMER_STARTED: _("consumer started"),
     LogCode.CONSUMER_STOPPED: _("consumer shut down"),
+    LogCode.CLIENT_STOPPED: _("client shut down"),
     LogCode.CLIENT_UNREGISTERED: _("client unregistered itself"),
     LogCode.CONSUMER_CONNECTED: _("consumer connected"),
     LogCode.CONSUMER_REGISTERED: _("consumer registered"),

@@ -360,6 +360,17 @@ LIVES = (
         others=(re.compile(rb"the consumer \[[^\]\n]+\] start beginning"),),
     ),
     Family(
+        rb"the client factory \[",
+        (
+            line(
+                LogCode.CLIENT_STOPPED,
+                rb"the client factory \[" + CLIENT + rb"\] shutdown OK",
+                "MQClientInstance (4.9, 5.x)",
+            ),
+        ),
+        others=(re.compile(rb"the client factory \[[^\]\n]+\] start OK"),),
+    ),
+    Family(
         rb"unregister client\[",
         (
             line(

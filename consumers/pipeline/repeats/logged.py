@@ -20,6 +20,9 @@ RETRY_DELAY_US = 60 * MICROSECONDS
 # Clocks of members and of this host may differ by so much.
 CLOCKS_DIFFER_US = 2 * MICROSECONDS
 FAILED_ANSWERS = (RepeatCause.WRONG_ACK, RepeatCause.BATCH_RECONSUME)
+# A client that is shut down leaves its groups first, and has ended some seconds later.
+SHUTDOWN_LASTS_US = 10 * MICROSECONDS
+SHUT_DOWN = {LogCode.CONSUMER_UNREGISTERED, LogCode.CLIENT_STOPPED}
 DEPARTURES = (RepeatCause.CONSUMER_CRASH, RepeatCause.SHUTDOWN_DID_NOT_WAIT)
 CODES = tuple({code for spec in REPEAT_CAUSES.values() for code in (*spec.proven_by, *spec.supported_by)})
 
@@ -63,32 +66,46 @@ def _cause(part: RepeatPart, near: Sequence[LoggedLine]) -> RepeatCause:
 
 
 def _departed(part: RepeatPart, near: Sequence[LoggedLine]) -> RepeatPart:
-    """A client that is shut down unregisters, and its broker writes that first (RocketMQ 5.4.0, ConsumerGroupInfo). A
-    connection that closed without is that of a process that ended, or lost its network for good: likely, not proven.
+    """A client that is shut down unregisters, its broker writes that first (RocketMQ 5.4.0, ConsumerGroupInfo), and it
+    says itself that it has ended (MQClientInstance.shutdown). A connection that closed without is that of a process
+    that ended, or lost its network for good: likely, not proven.
     """
-    left = {one["client_id"] for one in part.evidence if one["code"] == RepeatEvidence.OWNER_LEFT}
+    left = _left(part)
     if part.cause not in DEPARTURES or part.confidence is Confidence.PROVEN:
         return part
     codes = {line.code for line in near if line.client_id in left}
-    if LogCode.CONSUMER_UNREGISTERED in codes:
+    if codes & SHUT_DOWN:
         return replace(part, cause=RepeatCause.SHUTDOWN_DID_NOT_WAIT, confidence=Confidence.POSSIBLE)
     if LogCode.CHANNEL_CLOSED in codes:
         return replace(part, cause=RepeatCause.CONSUMER_CRASH, confidence=Confidence.LIKELY)
     return part
 
 
+def _left(part: RepeatPart) -> set[str]:
+    return {one["client_id"] for one in part.evidence if one["code"] == RepeatEvidence.OWNER_LEFT}
+
+
 def _is_within(part: RepeatPart, line: LoggedLine) -> bool:
     after = part.at_us if part.after_us is None else part.after_us
     since = after - (RETRY_DELAY_US if part.broker is None else CLOCKS_DIFFER_US)
-    return line.at_us >= since and line.began_us <= part.at_us + CLOCKS_DIFFER_US
+    lasts = SHUTDOWN_LASTS_US if line.code == LogCode.CLIENT_STOPPED else 0
+    return line.at_us >= since and line.began_us <= part.at_us + CLOCKS_DIFFER_US + lasts
 
 
 def _is_of_queue(part: RepeatPart, line: LoggedLine) -> bool:
-    """A line that names another queue tells of that one. What a retry topic has came from any topic of the group."""
+    """A line that names another queue tells of that one. What a retry topic has came from any topic of the group. Of a
+    client that ended a line names no group: it tells of the groups whose member it was."""
+    if line.code == LogCode.CLIENT_STOPPED:
+        return line.client_id in _left(part)
     if part.broker is None:
         return True
     named = ((line.topic, part.topic), (line.broker, part.broker), (line.queue_id, part.queue_id))
     return all(said is None or said == own for said, own in named)
+
+
+def without_lines(part: RepeatPart) -> RepeatPart:
+    """As it was found, before lines were looked for."""
+    return replace(part, evidence=[one for one in part.evidence if one["code"] != RepeatEvidence.LOG_LINE])
 
 
 def _entry(line: LoggedLine) -> Entry:

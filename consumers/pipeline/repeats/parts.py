@@ -12,6 +12,7 @@ from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence
 
 # What a page can show; parts count all the same.
 EVIDENCE_KEPT = 20
+REPORTED_AGAIN = (RepeatEvidence.FAILURES_REPORTED,)
 
 Entry = dict[str, Any]
 
@@ -119,13 +120,15 @@ class RepeatFound:
 
     @property
     def evidence(self) -> list[Entry]:
-        """Of the parts, each once."""
+        """Of the parts, each once; of a count that members report again and again the newest."""
         found: list[Entry] = []
         for part in self.parts:
-            found += [dict(one) for one in part.evidence if one not in found]
-            if len(found) >= EVIDENCE_KEPT:
-                break
-        return found[:EVIDENCE_KEPT]
+            for one in part.evidence:
+                if one["code"] in REPORTED_AGAIN:
+                    found = [other for other in found if other["code"] != one["code"]]
+                if one not in found and len(found) < EVIDENCE_KEPT:
+                    found.append(dict(one))
+        return found
 
 
 def joined_parts(parts: Iterable[RepeatPart], merge_us: int, longest_us: int) -> Iterator[RepeatFound]:

@@ -23,8 +23,9 @@ from consumers.vocabulary.states import BROADCASTING
 
 from .broadcast import broadcast_parts
 from .fallen import ListenerReport, RetryMinute, sent_back_part
-from .logged import CLOCKS_DIFFER_US, CODES, RETRY_DELAY_US, LoggedLine, with_lines
+from .logged import CLOCKS_DIFFER_US, CODES, RETRY_DELAY_US, SHUTDOWN_LASTS_US, LoggedLine, with_lines, without_lines
 from .moved_queues import moved_parts
+from .parts import RepeatPart
 from .returned import absences
 from .set_back import fallen_parts, reset_parts
 
@@ -48,16 +49,35 @@ def find_repeats(
     merge, longest = durations.repeat_merge_seconds, durations.repeat_longest_seconds
     after, minutes = _again_after(since, durations), _minutes(since, until)
     lately = minutes[0] - timedelta(seconds=durations.repeat_retry_merge_seconds)
-    spans = {RepeatSource.OFFSETS: (after, until), RepeatSource.RETRIES: (lately, minutes[1])}
+    spans = {
+        RepeatSource.OFFSETS: (after, until),
+        RepeatSource.REBALANCES: (after, until),
+        RepeatSource.RETRIES: (lately, minutes[1]),
+    }
     stored = _with_events(clusters, spans)
     offsets = _offset_spans(lake, clusters, after, until, falls, durations, stored[RepeatSource.OFFSETS])
     count = write_repeats(RepeatSource.OFFSETS, _with_logs(offsets), merge, longest, until)
-    if rebalanced is not None:
-        moved = _rebalance_spans(rebalanced, until, durations)
-        count += write_repeats(RepeatSource.REBALANCES, _with_logs(moved), merge, longest, until)
+    moved = [] if rebalanced is None else list(_rebalance_spans(rebalanced, until, durations))
+    looked_at = stored[RepeatSource.REBALANCES] - {span.group for span in moved}
+    moved += _again(RepeatSource.REBALANCES, looked_at, after, until)
+    count += write_repeats(RepeatSource.REBALANCES, _with_logs(moved), merge, longest, until)
     retried = _retry_spans(clusters, *minutes, until, stored[RepeatSource.RETRIES])
     merge = durations.repeat_retry_merge_seconds
     return count + write_repeats(RepeatSource.RETRIES, _with_logs(retried), merge, longest, until)
+
+
+def _again(source: RepeatSource, groups: Collection[int], after: datetime, until: datetime) -> Iterator[FoundSpan]:
+    """What earlier runs found of groups that this one found nothing new of: their lines may have been read since."""
+    if not groups:
+        return
+    after_us, until_us = microseconds(after), microseconds(until)
+    parts: dict[int, list[RepeatPart]] = {}
+    rows = RepeatEvent.objects.filter(source=source, group__in=groups, last_at__gt=after, started_at__lt=until)
+    for row in rows:
+        found = (without_lines(RepeatPart.of_stored(row.cause, part)) for part in row.parts)
+        parts.setdefault(row.group_id, []).extend(part for part in found if after_us < part.at_us < until_us)
+    for group, of_group in parts.items():
+        yield FoundSpan(group, after, until, of_group)
 
 
 def _with_logs(spans: Iterable[FoundSpan]) -> list[FoundSpan]:
@@ -66,17 +86,22 @@ def _with_logs(spans: Iterable[FoundSpan]) -> list[FoundSpan]:
     times = [us for span in found for part in span.parts for us in (part.after_us or part.at_us, part.at_us)]
     if not times:
         return found
-    since, until = moment(min(times) - RETRY_DELAY_US), moment(max(times) + CLOCKS_DIFFER_US)
+    since, until = moment(min(times) - RETRY_DELAY_US), moment(max(times) + CLOCKS_DIFFER_US + SHUTDOWN_LASTS_US)
     groups = ConsumerGroup.objects.filter(pk__in=[span.group for span in found if span.parts])
     places = {(cluster, name): pk for pk, cluster, name in groups.values_list("pk", "cluster_id", "name")}
-    rows = LogEvent.objects.filter(
-        cluster__in={cluster for cluster, _ in places}, group__in={name for _, name in places}, code__in=CODES
-    )
-    lines: dict[int, list[LoggedLine]] = {}
+    named = Q(group__in={name for _, name in places}) | Q(group=None, code=LogCode.CLIENT_STOPPED)
+    rows = LogEvent.objects.filter(named, cluster__in={cluster for cluster, _ in places}, code__in=CODES)
+    lines: dict[int, list[LoggedLine]] = {pk: [] for pk in places.values()}
     for row in rows.filter(at__gte=since, began_at__lte=until).order_by("began_at", "pk")[:MOST_LINES]:
-        if (pk := places.get((row.cluster_id, row.group or ""))) is not None:
-            lines.setdefault(pk, []).append(_line(row))
+        of_groups = [places.get((row.cluster_id, row.group))] if row.group else _of_cluster(places, row.cluster_id)
+        for pk in of_groups:
+            if pk is not None:
+                lines[pk].append(_line(row))
     return [replace(span, parts=[with_lines(one, lines.get(span.group, ())) for one in span.parts]) for span in found]
+
+
+def _of_cluster(places: Mapping[tuple[int, str], int], cluster: int) -> list[int]:
+    return [pk for (of_cluster, _), pk in places.items() if of_cluster == cluster]
 
 
 def _line(row: LogEvent) -> LoggedLine:

@@ -232,6 +232,11 @@ RECORDED = {
 MADE: list[tuple[LogRole, bytes, Told]] = [
     (
         LogRole.CLIENT,
+        AT_4 + b"the client factory [127.0.0.1@one] shutdown OK",
+        (LogCode.CLIENT_STOPPED, None, "127.0.0.1@one", NONE, {}),
+    ),
+    (
+        LogRole.CLIENT,
         AT_5 + b"doRebalance, g, truncateMessageQueueNotMyTopic remove unnecessary mq, " + MQ,
         (LogCode.QUEUE_REMOVED, "g", None, Q3, {"unsubscribed": "truncateMessageQueueNotMyTopic ", "process": 4920}),
     ),

@@ -52,6 +52,11 @@ def test_known_lines_of_a_family_that_tell_nothing_are_not_unknown():
     assert (parsed.found, parsed.unknown) == ([], 0)
 
 
+def test_a_client_that_starts_is_told_by_another_line():
+    parsed = client(AT_5 + b"the client factory [127.0.0.1@one] start OK\n")
+    assert (parsed.found, parsed.unknown) == ([], 0)
+
+
 def test_a_line_that_begins_as_known_and_goes_on_otherwise_is_unknown():
     parsed = client(AT_5 + b"doRebalance, g, a way of the next version, " + MQ + b"\n" + AT_5 + ADDED + b"\n")
     assert (len(parsed.found), parsed.unknown) == (1, 1)

@@ -101,6 +101,26 @@ def test_a_broker_tells_a_member_that_crashed_from_one_that_was_shut_down(part, 
 
 
 @pytest.mark.parametrize(
+    ("client", "seconds", "cause"),
+    [
+        (A, 70, "shutdown_did_not_wait"),
+        (A, 86, "shutdown_did_not_wait"),
+        (A, 88, "consumer_crash"),
+        (A, 57, "consumer_crash"),
+        (B, 70, "consumer_crash"),
+    ],
+    ids=["meanwhile", "it ended some seconds after it left", "long after", "before", "another's"],
+)
+def test_a_client_that_says_it_was_shut_down_did_not_crash(client, seconds, cause):
+    part = a_part("consumer_crash", "possible", **LEFT)
+
+    found = with_lines(part, [a_line("client_stopped", seconds, client_id=client)])
+
+    assert (found.cause, found.confidence) == (cause, "possible")
+    assert ("client_stopped" in [one.get("log") for one in found.evidence]) is (cause != "consumer_crash")
+
+
+@pytest.mark.parametrize(
     ("line", "counts"),
     [
         ({}, True),

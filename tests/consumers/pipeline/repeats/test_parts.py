@@ -32,6 +32,15 @@ def test_each_cause_has_an_event_of_its_own():
     assert {event.cause for event in found} == {RepeatCause.STALE_OFFSET, RepeatCause.CONSUMER_CRASH}
 
 
+def test_of_failures_that_members_report_the_newest_count_is_told():
+    counts = [{"code": "failures_reported", "failures": count} for count in (379, 763, 1147)]
+    parts = [part(60 * number, evidence=[{"code": "sent_back"}, one]) for number, one in enumerate(counts)]
+
+    [event] = events(*parts)
+
+    assert event.evidence == [{"code": "sent_back"}, counts[-1]]
+
+
 def test_an_event_that_lasts_too_long_is_cut():
     found = events(*(part(second) for second in range(0, 300, 60)), longest=120)
 

@@ -19,7 +19,7 @@ from tests.log_rows import a_log_event, a_log_file
 from tests.ownership_rows import it_held
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.reset_rows import a_reset
-from tests.world import a_group, a_queue, ago
+from tests.world import a_cluster, a_group, a_queue, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -269,6 +269,39 @@ def test_a_line_of_a_log_names_the_cause_of_what_was_sent_back(lake, billing):
     event = RepeatEvent.objects.get()
     assert (event.cause, event.confidence, event.source) == ("consume_timeout", "proven", "retries")
     assert "consume_timed_out" in [one.get("log") for one in event.evidence]
+
+
+def a_stop(group, seconds):
+    at = ago(seconds)
+    nowhere = {"group": None, "topic": None, "broker": None, "queue_id": None}
+    a_log_event(group, a_log_file(group.cluster), "client_stopped", began_at=at, at=at, client_id=A, **nowhere)
+
+
+def found_now():
+    return [row[:2] for row in events()]
+
+
+def test_a_line_that_is_read_after_its_repeat_was_found_counts_all_the_same(lake, billing):
+    a_crash(billing, at=105, replayed_messages_low=0)
+    evaluate(lake, rebalanced=["billing"])
+    assert found_now() == [("consumer_crash", "possible")]
+    a_stop(billing, 107)
+
+    evaluate(lake, since=60)
+    evaluate(lake, since=45)
+
+    assert found_now() == [("shutdown_did_not_wait", "possible")]
+    logged = [one for one in RepeatEvent.objects.get().evidence if one["code"] == "log_line"]
+    assert [one["log"] for one in logged] == ["client_stopped"]
+
+
+def test_a_client_of_another_cluster_that_stopped_says_nothing(lake, billing):
+    a_crash(billing, at=105, replayed_messages_low=0)
+    a_stop(a_group(a_cluster("other", read_at=None), "billing"), 107)
+
+    evaluate(lake, rebalanced=["billing"])
+
+    assert found_now() == [("consumer_crash", "possible")]
 
 
 def test_a_line_of_another_group_says_nothing(lake, billing):
