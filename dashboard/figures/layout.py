@@ -130,6 +130,18 @@ AXIS: dict[str, Any] = {
     "tickcolor": "var(--rule-strong)",
     "tickfont": {"color": QUIET},
 }
+# Numbers alone: Plotly has names of months in English. The second line is written where it changes. Narrow pictures
+# have fewer labels, not slanted ones, which would be cut.
+TIMES: dict[str, Any] = {
+    "type": "date",
+    "tickangle": 0,
+    "tickformatstops": [
+        {"dtickrange": [None, 59_999], "value": "%H:%M:%S\n%Y-%m-%d"},
+        {"dtickrange": [60_000, 86_399_999], "value": "%H:%M\n%Y-%m-%d"},
+        {"dtickrange": [86_400_000, "M1"], "value": "%m-%d\n%Y"},
+        {"dtickrange": ["M1", None], "value": "%Y-%m"},
+    ],
+}
 
 
 def figure(
@@ -146,7 +158,7 @@ def figure(
         if span.until >= since and span.since <= until:
             shapes.append(_shade(span, since, until))
             annotations.append(_sign(span, since, until))
-    axis = {**AXIS, "type": "date", "range": [on_axis(since), on_axis(until)], "showgrid": False}
+    axis = {**AXIS, **TIMES, "range": [on_axis(since), on_axis(until)], "showgrid": False}
     return plain_figure(traces, **{"shapes": shapes, "annotations": annotations, "xaxis": axis, **layout})
 
 

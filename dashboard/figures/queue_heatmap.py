@@ -6,6 +6,8 @@ from itertools import groupby
 
 from django.utils.translation import gettext as _
 
+from consumers.rocketmq.names import RETRY_PREFIX
+
 from .layout import AXIS, LEFT, Change, Figure, Line, Span, aside, figure, no_reason, on_axis
 
 ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 14
@@ -80,7 +82,8 @@ def _label(words: Sequence[str]) -> str:
     """The last is the queue's id and stays whole; the first, of several, loses its end."""
     *before, last = words
     room = LABEL_LETTERS - len(last) - 3
-    name = " / ".join(before)
+    # Of a group there is one such topic: its name would say the group's once more.
+    name = " / ".join(RETRY_PREFIX if one.startswith(RETRY_PREFIX) else one for one in before)
     if not name:
         return last if len(last) <= LABEL_LETTERS else f"…{last[1 - LABEL_LETTERS :]}"
     return f"{name if len(name) <= room else f'{name[: room - 1]}…'} / {last}"

@@ -1,5 +1,6 @@
 """The overview: what needs attention, what is not known, what changed; worst first."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -7,10 +8,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.alerts.queries.incidents import IncidentFilters, incident_list
+from consumers.alerts.queries.rows import SubjectRow
 from consumers.clock.status import change_words, clock_status
 from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters
-from consumers.models import HealthLevel, IncidentStatus, State
+from consumers.models import HealthLevel, IncidentStatus, Measure, State
 from consumers.overview import queries as selector
 from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
@@ -67,7 +69,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         resets=len(resets),
         losses=[_loss(frame, loss) for loss in found.losses],
         clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
-        **_firing(frame),
+        **_firing(frame, {(row.cluster, row.group, None) for row in rows}),
         rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
@@ -93,15 +95,23 @@ def top_lag(request: HttpRequest) -> HttpResponse:
     return JsonResponse(beginning(compared_lag(frame, most.rows), frame.collected.collected_since, frame.now))
 
 
-def _firing(frame: Frame) -> dict[str, Any]:
-    """The worst incidents that fire, and how many more do."""
+def _firing(frame: Frame, told: Collection[tuple[str | None, ...]]) -> dict[str, Any]:
+    """The worst incidents that fire, and how many more do. Those of a state of the groups `told` say it without words:
+    they stand below."""
     wanted = IncidentFilters(statuses=(IncidentStatus.FIRING,), cluster=frame.cluster, ordering="severity")
     rows, count = incident_list(wanted, frame.now, page_size=FIRING)
     return {
-        "firing": [(row, frame.to("incident", row.id)) for row in rows],
+        "firing": [
+            (row, frame.to("incident", row.id), row.measure == Measure.STATE and _place(row.subject) in told)
+            for row in rows
+        ],
         "firing_more": count - len(rows),
         "evaluation": frame.evaluation,
     }
+
+
+def _place(subject: SubjectRow) -> tuple[str | None, ...]:
+    return subject.cluster, subject.group, subject.topic
 
 
 def _loss(frame: Frame, loss: BrokerLoss) -> tuple[BrokerLoss, str, list[tuple[str, str]], int, str]:

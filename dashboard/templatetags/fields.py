@@ -8,6 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _, gettext_lazy
 
+from consumers.alerts.queries.words import rule_name_words
 from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.vocabulary.states import NO_LAG_REASONS, Flag
 from dashboard.wording import numbers
@@ -17,6 +18,7 @@ from dashboard.wording.numbers import FIELDS
 # Moments: `{% age at %}` is relative, `{% clock at %}` the time of day; both tell the absolute time on hover.
 
 register = template.Library()
+register.filter("rule_name", rule_name_words)
 register.filter("count", numbers.count)
 register.filter("duration", numbers.duration)
 register.filter("size", numbers.size)

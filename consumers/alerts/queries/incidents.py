@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.queries.deliveries import deliveries_of_incident
 from consumers.alerts.queries.rows import GroupName, IncidentDetail, IncidentEventRow, IncidentRow, SubjectRow, said
 from consumers.alerts.queries.words import condition_words
-from consumers.models import Comparison, Incident, IncidentEvent, IncidentStatus, Severity, SubjectKind
+from consumers.models import Comparison, Incident, IncidentEvent, IncidentStatus, Measure, Severity, SubjectKind
 from consumers.queries.declared import copied
 from consumers.vocabulary.reasons import reason_code
 from consumers.words.reasons import stored_words
@@ -275,6 +275,8 @@ AT_ONCE = 5_000
 class OpenIncident:
     id: str
     rule_name: str
+    measure: str
+    topic_name: str
     severity: str
     status: str
     started_at: datetime
@@ -285,6 +287,11 @@ class OpenIncident:
     @property
     def is_firing(self) -> bool:
         return self.status == IncidentStatus.FIRING
+
+    @property
+    def is_of_group_state(self) -> bool:
+        """Its evidence is what the state of the whole group says."""
+        return self.measure == Measure.STATE and not self.topic_name
 
 
 def open_incidents(group_ids: Collection[int]) -> dict[int, list[OpenIncident]]:

@@ -19,7 +19,7 @@ from consumers.alerts.edits import acknowledge, unacknowledge
 from consumers.alerts.fields import AlertRefused
 from consumers.alerts.queries.incidents import IncidentFilters, incident_detail, incident_list
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
-from consumers.alerts.queries.words import number_words
+from consumers.alerts.queries.words import number_words, rule_name_words
 from consumers.models import AlertRule, Incident, IncidentStatus, Severity
 from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_retained, step_for
@@ -57,7 +57,7 @@ def alerts_context(request: HttpRequest) -> dict[str, Any]:
         group=filters.group or "",
         rule=filters.rule,
         severity=filters.severity or "",
-        rules=AlertRule.objects.values_list("pk", "name"),
+        rules=[(pk, rule_name_words(name)) for pk, name in AlertRule.objects.values_list("pk", "name")],
         severity_choices=_severities(frame, filters),
         is_filtered=bool(filters.group or filters.rule or filters.severity),
         every=frame.here(group=None, rule=None, severity=None),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from consumers.alerts.queries.incidents import IncidentMark, incident_marks
 from consumers.alerts.queries.previews import PreviewRow
+from consumers.alerts.queries.words import rule_name_words
 from consumers.models import Severity
 from dashboard.figures.layout import Span
 from dashboard.figures.shapes import CRITICAL, INFO, WARNING
@@ -162,7 +163,7 @@ def bars(marks: Sequence[IncidentMark], shown: Range) -> list[Span]:
 
 def incident_words(mark: IncidentMark, now: datetime) -> str:
     """`critical Far behind, over after 5 min: 10 min 20 s behind`."""
-    words = {"severity": SEVERITIES[mark.severity], "rule": mark.rule_name, "evidence": mark.evidence}
+    words = {"severity": SEVERITIES[mark.severity], "rule": rule_name_words(mark.rule_name), "evidence": mark.evidence}
     end = mark.until or now
     lasted = {"time": duration(max(0, (end - mark.since).total_seconds()))}
     words["how_long"] = _("resolved after %(time)s") % lasted if mark.until else _("for %(time)s") % lasted
@@ -189,7 +190,7 @@ def _flag(frame: Frame, at: datetime, marks: Sequence[IncidentMark]) -> Mark:
     if len(marks) == 1:
         text = f"{when} · {_named(first)} · {incident_words(first, frame.now)}"
         return Mark(place, flag, text, frame.to("incident", first.id))
-    words = {"n": count(len(marks)), "severity": SEVERITIES[first.severity], "rule": first.rule_name}
+    words = {"n": count(len(marks)), "severity": SEVERITIES[first.severity], "rule": rule_name_words(first.rule_name)}
     text = ngettext("%(n)s incident: %(severity)s %(rule)s", "%(n)s incidents: %(severity)s %(rule)s", len(marks))
     return Mark(place, flag, f"{when} · {text % words}", frame.to("alerts"))
 

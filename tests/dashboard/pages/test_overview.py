@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup, GroupState, PipelineRun, StateChange
-from tests.alert_rows import a_rule, an_incident
+from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.rebalance_rows import a_rebalance
 from tests.world import a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
@@ -33,6 +33,28 @@ def test_it_counts_groups_by_state_and_leads_to_them(admin_client: Client) -> No
     assert 'href="/groups/?range=6h&amp;state=STALL"' in page
     assert "1 STALL" in text_of(page)
     assert "0 STOP" in text_of(page)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_told"),
+    [
+        ({"measure": "state"}, False),
+        ({"measure": "state", "subject_kind": "topic", "topic_name": "Stock"}, True),
+        ({"measure": "blocked_seconds"}, True),
+    ],
+    ids=["the group's state stands below", "that of a topic does not", "what else fires does not"],
+)
+@pytest.mark.parametrize(("path", "begin"), [("/", 'id="firing-now"'), ("/groups/prod/inventory/", 'class="causes"')])
+def test_an_alert_does_not_repeat_the_state_beside_it(
+    admin_client: Client, fields: dict[str, str], is_told: bool, path: str, begin: str
+) -> None:
+    a_stalled_group()
+    an_evaluation(ago(6))
+    rule = a_rule(name="Of ours", measure=fields["measure"])
+    an_incident(rule, ConsumerGroup.objects.get(), evidence="still for 12 min", **fields)
+    alerts = admin_client.get(path).text.partition(begin)[2].partition("</ul>")[0]
+    assert "Of ours" in alerts
+    assert ("still for 12 min" in alerts) is is_told
 
 
 def test_it_says_what_is_wrong_where_and_since_when(admin_client: Client) -> None:
