@@ -6,8 +6,9 @@ pytest_plugins = [
     "tests.plugins.default_rules",
     "tests.plugins.garbage",
     "tests.plugins.marked",
+    # Before what asks it for the chosen tests.
+    "tests.plugins.statements",
     "tests.plugins.postgres",
-    # After what it asks whether a test uses the database.
     "tests.plugins.made_once",
     "tests.plugins.migrated_once",
     "tests.plugins.passwords",

@@ -10,15 +10,17 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
 
 from tests.jars_ahead import WANTED_BY, jars_on_their_way
 from tests.plugins.migrated_once import FOLDER
 from tests.plugins.postgres import postgres_url
+from tests.plugins.statements import FOLDER as STATEMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 # A test with two marks belongs to the last of them; a live one that needs Spark has a tier of its own.
@@ -46,13 +48,16 @@ SELECTIONS = {
     "faults": ["--marked", "faults", "-m", "faults", "-p", "no:randomly", "-s"],
     "short-faults": ["-m", "faults", "-p", "no:randomly", "-s", "tests/faults/test_faults.py"],
     "browser": ["--marked", "browser", "-m", "browser and not postgres"],
-    # The fast tests that use a database, once more, and those that are about PostgreSQL.
+    # Tests of the tiers in RECORDED that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],
 }
 # In this order, three at once: whichever ends, the next begins. Real consumers spend half of their time waiting for
 # each other, and take the longest: they begin, and what tells the most in the least time runs beside them.
 ORDER = ("live", "fast", "judged", "faults", "short-faults", "site", "spark", "browser", "postgres")
 AT_ONCE = 3
+# They record what their tests send to SQLite. In a run with them the tier of PostgreSQL waits for that, and sends each
+# of these statements once.
+RECORDED = ("fast", "site")
 # No real consumer, no browser: what takes as long as it takes leaves the processors to what waits for the clock.
 PATIENT = ("fast", "site", "spark", "postgres")
 # A third of another's share where there is not enough for all: more, and a long test would run out of its time.
@@ -71,6 +76,7 @@ USER_SETTINGS = (
     "SPARK_MASTER",
     "CONSUMERSCOPE_LAKE",
     "PYTEST_ADDOPTS",
+    STATEMENTS,
 )
 
 
@@ -79,6 +85,7 @@ class Outcome:
     tier: str
     exit_code: int
     seconds: float
+    cpu_seconds: float = 0.0
     tests: int = 0
     failed: int = 0
     skips: list[str] = field(default_factory=list)
@@ -98,18 +105,25 @@ def run_tier(tier: str, environ: Mapping[str, str], report: Path, aside: Path | 
     start = time.monotonic()
     if aside is None:
         print(f"\n=== {tier} tests", flush=True)
-        exit_code = subprocess.run(command, cwd=ROOT, env=dict(environ), check=False).returncode
+        exit_code, cpu_seconds = run_measured(command, environ, None)
     else:
         with aside.open("wb") as output:
-            exit_code = subprocess.run(
-                command, cwd=ROOT, env=dict(environ), check=False, stdout=output, stderr=subprocess.STDOUT
-            ).returncode
+            exit_code, cpu_seconds = run_measured(command, environ, output)
         with _printing:
             print(f"\n=== {tier} tests\n{aside.read_text(errors='replace')}", flush=True)
-    outcome = Outcome(tier, 0 if exit_code == NOTHING_COLLECTED else exit_code, time.monotonic() - start)
+    outcome = Outcome(tier, 0 if exit_code == NOTHING_COLLECTED else exit_code, time.monotonic() - start, cpu_seconds)
     if report.exists():
         read_report(report, outcome)
     return outcome
+
+
+def run_measured(command: list[str], environ: Mapping[str, str], output: IO[bytes] | None) -> tuple[int, float]:
+    """The exit code, and the seconds of a processor that it and its children took, but for those that outlived it."""
+    errors = subprocess.STDOUT if output else None
+    with subprocess.Popen(command, cwd=ROOT, env=dict(environ), stdout=output, stderr=errors) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
 
 
 def read_report(report: Path, outcome: Outcome) -> None:
@@ -145,10 +159,10 @@ def surroundings(tier: str) -> Iterator[dict[str, str]]:
 
 
 def summary(outcomes: list[Outcome], seconds: float) -> str:
-    """`seconds`: by the clock; tiers that run beside each other sum up to more."""
-    lines = [f"\n{'tier':<14}{'tests':>7}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    """`seconds`: by the clock; tiers that run beside each other sum up to more. `cpu`: seconds of a processor."""
+    lines = [f"\n{'tier':<14}{'tests':>7}{'failed':>8}{'skipped':>9}{'seconds':>9}{'cpu':>9}"]
     lines += [
-        f"{o.tier:<14}{o.tests:>7}{o.failed:>8}{len(o.skips):>9}{o.seconds:>9.0f}"
+        f"{o.tier:<14}{o.tests:>7}{o.failed:>8}{len(o.skips):>9}{o.seconds:>9.0f}{o.cpu_seconds:>9.0f}"
         + (f"   pytest ended with {o.exit_code}" if o.exit_code and not o.failed else "")
         for o in outcomes
     ]
@@ -163,11 +177,21 @@ def in_order(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in ORDER if tier in tiers]
 
 
-def run_surrounded(tier: str, reports: Path, is_alone: bool, jars: "subprocess.Popen[bytes] | None") -> Outcome:
+def run_surrounded(
+    tier: str,
+    reports: Path,
+    is_alone: bool,
+    jars: "subprocess.Popen[bytes] | None",
+    ahead: "Sequence[Future[Outcome]]" = (),
+) -> Outcome:
+    """Waits for the tiers `ahead` first."""
+    wait(ahead)
     if jars is not None and tier in WANTED_BY:
         jars.wait()
     with surroundings(tier) as environ:
         environ[FOLDER] = str(reports)
+        if tier in (*RECORDED, "postgres"):
+            environ[STATEMENTS] = str(reports)
         return run_tier(tier, environ, reports / f"{tier}.xml", None if is_alone else reports / f"{tier}.txt")
 
 
@@ -179,8 +203,12 @@ def main(tiers: list[str]) -> int:
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool, jars_on_their_way(tiers) as jars:
         chosen = in_order(tiers)
-        running = [pool.submit(run_surrounded, tier, Path(folder), len(chosen) == 1, jars) for tier in chosen]
-        outcomes = [one.result() for one in running]
+        running: dict[str, Future[Outcome]] = {}
+        for tier in chosen:
+            # They began before it: `in_order`.
+            ahead = [running[one] for one in RECORDED if one in running] if tier == "postgres" else []
+            running[tier] = pool.submit(run_surrounded, tier, Path(folder), len(chosen) == 1, jars, ahead)
+        outcomes = [one.result() for one in running.values()]
     outcomes.sort(key=lambda outcome: tiers.index(outcome.tier))
     print(summary(outcomes, time.monotonic() - start), flush=True)
     return 1 if any(outcome.exit_code for outcome in outcomes) else 0

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from consumers.clock.status import change_words, clock_status, hold_words
 from consumers.clusters.connection import CHECK_PATIENCE, MAY_CHECK, ConnectionCheck, ask_check, check_answer
 from consumers.clusters.history_use import HistoryUse, TableUse, history_use
-from consumers.clusters.queries import pipeline_status
+from consumers.clusters.queries import cluster_list, pipeline_status
 from consumers.jobs.asking import RedisDown
 from consumers.logs.queries import log_files_by_cluster
 from consumers.models import Cluster, Doubt
@@ -31,7 +31,7 @@ from .retries import delay_tables
 
 def clusters_context(request: HttpRequest) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
-    shown = [row for row in frame.clusters if frame.cluster in (None, row.name)]
+    shown = cluster_list(frame.now, name=frame.cluster)
     delays = delay_tables(levels_by_name(frame.now))
     clock = clock_status(frame.now)
     history = history_use(frame.cluster)

@@ -1,11 +1,13 @@
 """Which tests run once more on PostgreSQL."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.plugins.postgres import FOLDERS, REPEATED, SHOWN
+from tests.plugins.statements import FOLDER as STATEMENTS
 from tests.walk.losses import OTHER_STATEMENTS, WORLDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +28,8 @@ RUN = ["-p", "tests.plugins.postgres", "-p", "no:django", "-p", "no:randomly", "
 
 
 @pytest.fixture
-def files(pytester: pytest.Pytester) -> pytest.Pytester:
+def files(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.delenv(STATEMENTS, raising=False)
     pytester.makeini("[pytest]\nmarkers =\n    django_db: a database\n    either_database: asked elsewhere\n")
     return pytester
 
@@ -70,6 +73,49 @@ def test_a_file_of_such_a_folder_that_is_about_the_database_does(files: pytest.P
     file.parent.mkdir(parents=True)
     file.write_text(FILE.format(reason="'another'"))
     files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(passed=1, deselected=2)
+
+
+TESTS = """
+import pytest
+
+@pytest.mark.django_db
+def test_sends_one_statement(): pass
+
+@pytest.mark.django_db
+@pytest.mark.either_database('another')
+def test_sends_two(): pass
+
+@pytest.mark.django_db
+def test_is_new(): pass
+
+def test_asks_none(): pass
+"""
+
+
+def recorded(files: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, **sent: list[int]) -> None:
+    lines = [json.dumps([f"test_a.py::{name}", 1.0, statements, False]) for name, statements in sent.items()]
+    (files.path / "gw0.statements").write_text("\n".join(lines))
+    monkeypatch.setenv(STATEMENTS, str(files.path))
+
+
+def test_where_statements_are_recorded_those_that_send_all_of_them_and_those_of_which_nothing_is_known(
+    files: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(files, monkeypatch, test_sends_one_statement=[1], test_sends_two=[1, 2])
+    files.makepyfile(test_a=TESTS)
+    result = files.runpytest_inprocess(*RUN, "--database-tests", "-vv")
+    result.assert_outcomes(passed=2, deselected=2)
+    result.stdout.fnmatch_lines_random(["*test_sends_two*", "*test_is_new*"])
+
+
+def test_a_file_none_of_whose_tests_is_chosen_is_not_read(
+    files: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(files, monkeypatch, test_sends_one_statement=[1], test_sends_two=[1, 2])
+    with (files.path / "gw1.statements").open("w") as more:
+        print(json.dumps(["test_b.py::test_it", 1.0, [1], False]), file=more)
+    files.makepyfile(test_a=TESTS, test_b="raise RuntimeError('This file was read.')")
+    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(passed=2, deselected=2)
 
 
 def test_every_folder_is_there() -> None:

@@ -1,5 +1,8 @@
+import os
 import subprocess
 import sys
+import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from tests.tiers import (
     in_order,
     main,
     read_report,
+    run_measured,
     summary,
     surroundings,
 )
@@ -112,6 +116,35 @@ def test_tiers_of_a_run_share_a_migrated_database(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(tiers, "run_tier", run_tier)
     assert [tiers.run_surrounded(tier, tmp_path, True, None).tier for tier in ("fast", "spark")] == ["fast", "spark"]
+
+
+def test_the_tier_of_postgresql_waits_for_the_statements_that_others_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    site_may_end = threading.Event()
+
+    def run_tier(tier: str, environ: dict[str, str], *_: object) -> Outcome:
+        if tier == "site":
+            assert site_may_end.wait(10)
+        folders.add(environ["CONSUMERSCOPE_TESTS_STATEMENTS"])
+        done.append(tier)
+        if tier == "fast":
+            site_may_end.set()
+        return Outcome(tier, 0, 1.0)
+
+    folders: set[str] = set()
+    monkeypatch.setattr(tiers, "run_tier", run_tier)
+    monkeypatch.setattr(tiers, "postgres_url", lambda: nullcontext("postgres://"))
+    assert main(["postgres", "site", "fast"]) == 0
+    assert done == ["fast", "site", "postgres"]
+    assert len(folders) == 1
+
+
+def test_it_measures_the_processor_time_of_a_tier_and_its_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = "import time\nwhile time.process_time() < 0.3: pass"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}]); sys.exit(3)"
+    exit_code, seconds = run_measured([sys.executable, "-c", parent], os.environ, None)
+    assert exit_code == 3
+    assert seconds >= 0.3
 
 
 def test_what_the_fast_tier_leaves_out_is_the_whole_of_the_tier_of_the_site() -> None:

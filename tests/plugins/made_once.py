@@ -11,11 +11,10 @@ import pytest
 from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
-from tests.plugins.postgres import uses_database
+from tests.plugins.uses_database import commits, uses_database
 
 Made = TypeVar("Made")
 MadeOnce = Callable[[Callable[[], Any]], Any]
-EMPTYING = {"transactional_db", "live_server"}
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _complaint(item: pytest.Item) -> str | None:
-    names = set(getattr(item, "fixturenames", ()))
-    if names & EMPTYING or any(mark.kwargs.get("transaction") for mark in item.iter_markers("django_db")):
+    if commits(item):
         return "empties the database that its module shares"
-    if uses_database(item) and "made_once" not in names:
+    if uses_database(item) and "made_once" not in getattr(item, "fixturenames", ()):
         return "uses the database and not the rows that its module shares"
     return None

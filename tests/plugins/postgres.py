@@ -1,9 +1,13 @@
 """Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it.
 
-What asks the database for more than rows by their keys stands in queries, in what writes, and in models: its tests run
-on both. What shows that or takes it from people (SHOWN) asks nothing else, as tests/harness sees to: there one walk
-through every page and resource is enough, and the tests of FOLDERS and `test_rest_*.py` are not repeated. Nor is a
-single test with the mark `either_database`, which names the tests that ask the same.
+Where other tiers of the run have recorded what their tests send to SQLite, only as many tests are kept as send every
+statement to PostgreSQL too (tests/plugins/statements.py).
+
+Without such a record the tests are chosen by the code that they test. What asks the database for more than rows by
+their keys stands in queries, in what writes, and in models: its tests run on both. What shows that or takes it from
+people (SHOWN) asks nothing else, as tests/harness sees to: there one walk through every page and resource is enough,
+and the tests of FOLDERS and `test_rest_*.py` are not repeated. Nor is a single test with the mark `either_database`,
+which names the tests that ask the same.
 """
 
 import tempfile
@@ -15,9 +19,10 @@ from pathlib import Path
 import pytest
 
 from tests.plugins.marked import mentions
+from tests.plugins.statements import selection
+from tests.plugins.uses_database import uses_database
 
-# What asks pytest-django for a database, as a mark or as a fixture.
-DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server", "admin_user", "admin_client"}
+SELECTION = pytest.StashKey["Selection | None"]()
 
 # Folders and files whose every test has the mark `either_database`, and the tests that ask the same.
 FOLDERS = {
@@ -66,30 +71,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-tests", action="store_true", help="only the tests that use the database")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[SELECTION] = selection() if config.getoption("--database-tests") else None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A file without a test to keep is not read: the largest folders are among those that are not repeated."""
+    """A file without a test to keep is not read: reading all of them takes a minute of a processor."""
     if not config.getoption("--database-tests") or not collection_path.match("test_*.py"):
         return None
-    is_read = is_repeated(collection_path, config.rootpath) or mentions(collection_path, "postgres")
-    return None if is_read else True
+    root, chosen = config.rootpath, config.stash[SELECTION]
+    is_wanted = chosen.has_some_of(name_of(collection_path, root)) if chosen else is_repeated(collection_path, root)
+    return None if is_wanted or mentions(collection_path, "postgres") else True
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--database-tests"):
         return
-    is_kept = {item: uses_database(item) and not is_asked_elsewhere(item, config.rootpath) for item in items}
+    is_kept = {item: uses_database(item) and is_selected(item, config) for item in items}
     kept = [item for item in items if is_kept[item]]
     dropped = [item for item in items if not is_kept[item]]
     config.hook.pytest_deselected(items=dropped)
     items[:] = kept
 
 
-def uses_database(item: pytest.Item) -> bool:
-    fixtures = set(getattr(item, "fixturenames", ()))
-    return (
-        any(item.iter_markers("django_db")) or any(item.iter_markers("postgres")) or bool(fixtures & DATABASE_FIXTURES)
-    )
+def is_selected(item: pytest.Item, config: pytest.Config) -> bool:
+    chosen = config.stash[SELECTION]
+    if chosen is None:
+        return not is_asked_elsewhere(item, config.rootpath)
+    return chosen.has(item.nodeid) or any(item.iter_markers("postgres"))
 
 
 def is_asked_elsewhere(item: pytest.Item, root: Path) -> bool:
@@ -105,7 +115,10 @@ def is_asked_elsewhere(item: pytest.Item, root: Path) -> bool:
 
 def is_repeated(file: Path, root: Path) -> bool:
     """Whether the tests of a file are, but for those that say something else themselves."""
-    name = file.relative_to(root).as_posix() if file.is_relative_to(root) else ""
-    if name in REPEATED:
+    if name_of(file, root) in REPEATED:
         return True
     return not file.name.startswith("test_rest_") and not any(file.is_relative_to(root / folder) for folder in FOLDERS)
+
+
+def name_of(file: Path, root: Path) -> str:
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else ""

@@ -21,11 +21,10 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.queries.deliveries import FailingChannel, failing_channels
-from consumers.clusters.queries import ClusterRow, LateEvaluation, cluster_list, late_evaluation
+from consumers.clusters.queries import ClusterSummary, LateEvaluation, cluster_summaries, late_evaluation
 from consumers.models import ConsumerGroup, State
 from consumers.queries.groups import find_group, first_seen
 from consumers.queries.limits import Evaluated, Freshness as Level, evaluated
-from consumers.vocabulary.states import MASTER
 from dashboard.figures.plotly_files import PATH
 from dashboard.wording.numbers import ago
 
@@ -137,27 +136,23 @@ class Freshness:
     lines: list[BrokerLine]
 
 
-def freshness_of(clusters: Sequence[ClusterRow], now: datetime) -> Freshness:
+def freshness_of(clusters: Sequence[ClusterSummary], now: datetime) -> Freshness:
     """The oldest of the clusters' newest readings stands for all, and the worst cluster gives the level."""
     if not clusters:
         return Freshness(Level.SILENT, _("no cluster is registered"), [])
-    read = [row.last_reading.taken_at if row.last_reading else None for row in clusters]
+    read = [row.read_at for row in clusters]
     known = [at for at in read if at is not None]
     age = _("scraped %s") % ago(min(known), now) if len(known) == len(read) else _("not scraped yet")
     brokers = _("%(read)s of %(listed)s brokers") % {
         "read": sum(row.brokers_read for row in clusters),
-        "listed": sum(row.brokers_listed for row in clusters),
+        "listed": sum(len(row.masters) for row in clusters),
     }
     level = min((row.freshness for row in clusters), key=WORST_FIRST.index)
     return Freshness(level, f"{age} · {brokers}", [line for row in clusters for line in _lines(row)])
 
 
-def _lines(cluster: ClusterRow) -> list[BrokerLine]:
-    return [
-        BrokerLine(cluster.name, broker.name, broker.last_read_at, broker.error or broker.note or "")
-        for broker in cluster.brokers
-        if broker.id == MASTER
-    ]
+def _lines(cluster: ClusterSummary) -> list[BrokerLine]:
+    return [BrokerLine(cluster.name, one.name, one.last_read_at, one.problem) for one in cluster.masters]
 
 
 KEPT = ("cluster", "range")
@@ -185,7 +180,7 @@ class Frame:
     request: HttpRequest
     now: datetime
     range: Range
-    clusters: list[ClusterRow]
+    clusters: list[ClusterSummary]
     cluster: str | None
     freshness: Freshness
 
@@ -319,7 +314,7 @@ def _is_under(path: str, root: str) -> bool:
 
 
 def frame_of(request: HttpRequest, now: datetime) -> Frame:
-    clusters = cluster_list(now)
+    clusters = cluster_summaries(now)
     chosen = request.GET.get("cluster") or None
     if chosen is not None and chosen not in {row.name for row in clusters}:
         raise Http404(_("No cluster is registered under the name “%s”.") % chosen)

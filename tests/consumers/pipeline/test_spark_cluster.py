@@ -20,12 +20,16 @@ from consumers.lake.store import Lake
 from dashboard.demo.children import free_ports, kill_child, start_child
 from tests.pipeline_rows import put, rows
 from tests.plugins.calling import PROJECT
+from tests.plugins.s3_server import KEYS
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(240)]
 
 CHILD = Path(__file__).with_name("cluster_child.py")
 CLASSES = "org.apache.spark.deploy"
 WAIT_SECONDS = 120.0
+# Each of eight JVMs lives for seconds: the second compiler takes more than it gives back.
+SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+WORKERS = ("worker-1", "worker-2")
 
 
 def wait_for(what: str, true: Callable[[], bool]) -> None:
@@ -45,7 +49,17 @@ class Cluster:
         self.master = f"spark://127.0.0.1:{port}"
         self._start("master", "master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", free_ports(0))
         wait_for("the master listens", lambda: "Starting Spark master" in self.said("master"))
-        self.workers = {name: self._worker(name) for name in ("worker-1", "worker-2")}
+        self._workers: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start_workers(self) -> None:
+        """Those that do not run: both start beside each other."""
+        missing = [name for name in WORKERS if name not in self._workers]
+        for name in missing:
+            own = ["--host", "127.0.0.1", "--webui-port", free_ports(0), "--work-dir", self._folder / name]
+            size = ["--cores", 1, "--memory", "600m"]
+            self._workers[name] = self._start(name, "worker.Worker", *own, *size, self.master)
+        for name in missing:
+            wait_for(f"{name} is registered", lambda name=name: "Successfully registered" in self.said(name))
 
     def said(self, name: str) -> str:
         log = self._folder / f"{name}.log"
@@ -53,19 +67,17 @@ class Cluster:
 
     def kill_worker(self, name: str) -> None:
         """With its executors, which are in its group."""
-        kill_child(self.workers[name])
-
-    def _worker(self, name: str) -> "subprocess.Popen[bytes]":
-        own = ["--host", "127.0.0.1", "--webui-port", free_ports(0), "--work-dir", self._folder / name]
-        child = self._start(name, "worker.Worker", *own, "--cores", 1, "--memory", "600m", self.master)
-        wait_for(f"{name} is registered", lambda: "Successfully registered" in self.said(name))
-        return child
+        kill_child(self._workers.pop(name))
 
     def _start(self, name: str, main: str, *arguments: object) -> "subprocess.Popen[bytes]":
         environ = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(self._home), "SPARK_NO_DAEMONIZE": "1"}
+        environ |= {**SHORT_LIVED, **KEYS}
         command = [self._home / "bin" / "spark-class", f"{CLASSES}.{main}", *map(str, arguments)]
-        child = start_child(command, log=self._folder / f"{name}.log", environ=environ)
+        log = self._folder / f"{name}.log"
+        # Of one that was killed it would say that this one is registered.
+        log.unlink(missing_ok=True)
+        child = start_child(command, log=log, environ=environ)
         self._kept.callback(kill_child, child)
         return child
 
@@ -76,12 +88,19 @@ def location(place: str) -> str:
     return place.replace("nobody:nothing@", "")
 
 
-@pytest.fixture
-def cluster(tmp_path: Path, location: str) -> Iterator[Cluster]:
+@pytest.fixture(scope="module")
+def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
     with contextlib.ExitStack() as kept:
-        yield Cluster(tmp_path / "spark", kept)
+        yield Cluster(tmp_path_factory.mktemp("spark"), kept)
+
+
+@pytest.fixture
+def cluster(_cluster: Cluster) -> Cluster:
+    """Both of its workers run."""
+    _cluster.start_workers()
+    return _cluster
 
 
 def test_executors_get_the_code_and_a_worker_that_is_killed_in_the_middle_loses_nothing(
@@ -92,7 +111,7 @@ def test_executors_get_the_code_and_a_worker_that_is_killed_in_the_middle_loses_
     put(lake, "readings", [row for n, course in enumerate(courses) for row in rows(course, group=f"group-{n}")])
     mark = tmp_path / "mark"
     mark.mkdir()
-    environ = {**os.environ, "PYTHONPATH": str(PROJECT), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environ = {**os.environ, **SHORT_LIVED, "PYTHONPATH": str(PROJECT), "SPARK_LOCAL_IP": "127.0.0.1"}
     arguments = [cluster.master, location, str(mark)]
     command = [sys.executable, CHILD, *arguments]
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as driver:

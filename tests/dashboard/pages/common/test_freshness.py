@@ -1,6 +1,6 @@
 import pytest
 
-from consumers.clusters.queries import cluster_list
+from consumers.clusters.queries import cluster_summaries
 from dashboard.pages.common.frame import Freshness, freshness_of
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.django_db
 
 
 def freshness() -> Freshness:
-    return freshness_of(cluster_list(NOW), NOW)
+    return freshness_of(cluster_summaries(NOW), NOW)
 
 
 def test_it_tells_the_age_of_the_reading_and_how_many_brokers_were_read() -> None:
