@@ -17,6 +17,7 @@ from .alerts.rest.settings import (
     ChannelView,
     GroupNoteListView,
     GroupNoteView,
+    PrometheusRulesView,
     SilenceListView,
     SilenceView,
 )
@@ -108,6 +109,7 @@ urlpatterns = [
     path(INCIDENT, AlertView.as_view(), name="api-alert"),
     path(f"{INCIDENT}acknowledge/", AcknowledgeView.as_view(), name="api-alert-acknowledge"),
     path("v1/alert-rules/", AlertRuleListView.as_view(), name="api-alert-rules"),
+    path("v1/prometheus-rules/", PrometheusRulesView.as_view(), name="api-prometheus-rules"),
     path("v1/alert-rules/<int:rule>/", AlertRuleView.as_view(), name="api-alert-rule"),
     path("v1/alert-previews/", AlertPreviewListView.as_view(), name="api-alert-previews"),
     path("v1/alert-previews/<uuid:preview>/", AlertPreviewView.as_view(), name="api-alert-preview"),

@@ -27,10 +27,14 @@ from tests.world import NOW, ago
 
 def the_default_rule(key: str) -> AlertRule:
     """One that the site comes with, and no other of them."""
-    for migration in ("0003_default_rules", "0004_finding_rules"):
-        import_module(f"consumers.migrations.{migration}").make(apps, None)
+    the_default_rules()
     AlertRule.objects.exclude(key=key).delete()
     return AlertRule.objects.get()
+
+
+def the_default_rules() -> None:
+    for migration in ("0003_default_rules", "0004_finding_rules"):
+        import_module(f"consumers.migrations.{migration}").make(apps, None)
 
 
 def a_rule(name: str = "Far behind", **fields: Any) -> AlertRule:

@@ -10,7 +10,7 @@ import pytest
 from consumers.dead_letters.exports.stream import ExportFormat, columns_of, lines_of
 from consumers.lake.store import Lake
 from consumers.models import DeadLetter
-from consumers.rest.schema import ENDINGS, FOLDER, PLACES, example_files
+from consumers.rest.schema import ENDINGS, FOLDER, PLACES, YAML, example_files
 from tests.openapi import JSON, component, operations
 from tests.walk.world import a_known_world
 
@@ -37,6 +37,11 @@ def test_answers_are_written(api, stopped_clock, settings, tmp_path):
             if kind == JSON:
                 document = shortened(api.get(address).json())
                 _write(f"{component(content)}.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+            elif kind == YAML:
+                # Comments, and the first rule.
+                _write(
+                    f"{operation.name}.yaml", "- alert".join(api.get(address).text.split("- alert")[:2]).rstrip() + "\n"
+                )
             elif operation.name == "group_dead_letters_export":
                 # That one asks brokers.
                 _write(f"{operation.name}.{ENDINGS[kind]}", _exported(EXPORTED[kind]))

@@ -70,6 +70,7 @@ class Shape(StrEnum):
     OVERRIDES = "overrides"
     RULE = "rule"  # a row of a rule, or null for all
     TIME = "time"
+    WEEKLY = "weekly"  # a window that repeats each week, or null
 
 
 class _Required:

@@ -191,6 +191,18 @@ class Metric(NamedTuple):
     others: tuple[str, ...]
 
 
+class Series(NamedTuple):
+    """The gauge of /metrics that has the values of a measure.
+
+    `spared`: reasons of consumerscope_group_spared for which rules exclude a group. `doubts`: reasons of
+    consumerscope_unknown, without a group, for which a broker, a cluster or the site has no value.
+    """
+
+    name: str
+    spared: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class MeasureSpec:
     """`reads`: for each kind of subject, the function that makes a column from that kind's scan. A rule applies to the
@@ -198,7 +210,8 @@ class MeasureSpec:
 
     `past`: null where only the newest value is stored. `note`: an addition for previews. `is_of_waiting`: the value
     grows while a group waits, also by habit. `knows_exclusions`: the past tells what rules excluded then.
-    `seeks_findings`: a rule says which findings it seeks, and the functions take that too.
+    `seeks_findings`: a rule says which findings it seeks, and the functions take that too. `series`: for the export to
+    Prometheus; that of `metric` needs none.
     """
 
     code: Measure
@@ -211,6 +224,14 @@ class MeasureSpec:
     knows_exclusions: bool = False
     seeks_findings: bool = False
     metric: Metric | None = None
+    series: Series | None = None
+
+    @property
+    def exported(self) -> Series | None:
+        """Null where the measure is no gauge of its own."""
+        if self.series is None and self.metric is not None:
+            return Series(f"consumerscope_group_{self.metric.name}")
+        return self.series
 
     @property
     def subject(self) -> SubjectKind:

@@ -1,6 +1,7 @@
 """Silences: created with a reason and an end, and ended early. The next evaluation assigns them to incidents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,15 +9,30 @@ from django.db import transaction
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.acts import note
-from consumers.models import AlertRule, Silence
+from consumers.models import AlertRule, ConsumerGroup, GroupKind, Incident, Silence, SubjectKind
 
 from . import fields as check
-from .fields import MAY_MANAGE, AlertRefused, EntryField, Shape, WrongValue, checked_fields, checks_of, why_no_role
+from .fields import (
+    MAY_MANAGE,
+    AlertRefused,
+    EntryField,
+    Shape,
+    Words,
+    WrongValue,
+    checked_fields,
+    checks_of,
+    why_no_role,
+)
+from .measured import Subject
+from .notes import Notes
+from .rule_terms import Selection
+from .weekly import Weekly, WrongWindow, windows
 
 LONGEST = timedelta(days=366)
 # A form has whole minutes only.
 ROUNDED = timedelta(minutes=1)
 LONGEST_REASON = 2000
+SHOWN_WINDOWS = 5
 
 
 def _moment(value: Any) -> datetime:
@@ -29,6 +45,25 @@ def _rule(value: Any) -> AlertRule | None:
     if value is not None and not isinstance(value, AlertRule):
         raise WrongValue(_("Enter a rule, or null for all rules."))
     return value
+
+
+WEEKLY_SENTENCES: dict[str, Words] = {
+    "days": gettext_lazy("Choose at least one day of the week."),
+    "start": gettext_lazy("Enter the start of the window as 02:00."),
+    "end": gettext_lazy("Enter the end of the window as 04:00."),
+    "time_zone": gettext_lazy("Enter a time zone as Europe/Berlin, or UTC."),
+}
+
+
+def _weekly(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise WrongValue(_("Enter days, start, end and time_zone, or null."))
+    try:
+        return Weekly.of(value).stored()
+    except WrongWindow as wrong:
+        raise WrongValue(str(WEEKLY_SENTENCES[wrong.field])) from None
 
 
 SILENCE_FIELDS = (
@@ -56,6 +91,13 @@ SILENCE_FIELDS = (
         help_text="By default at once",
     ),
     EntryField(name="ends_at", shape=Shape.TIME, check=_moment),
+    EntryField(
+        name="weekly",
+        shape=Shape.WEEKLY,
+        check=_weekly,
+        default=None,
+        help_text="Active only in these windows, from the start to the end; null: without a break",
+    ),
     EntryField(
         name="reason",
         label=gettext_lazy("Reason"),
@@ -85,6 +127,33 @@ def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
     return silence
 
 
+@dataclass(frozen=True)
+class SilenceMatch:
+    """What a silence would suppress by what is known now. `incidents`: open ones."""
+
+    groups: int
+    incidents: Sequence[Incident]
+    windows: Sequence[tuple[datetime, datetime]]
+
+
+def matched(fields: Mapping[str, Any], now: datetime) -> SilenceMatch:
+    """Of `fields` as of `make`. Nothing is stored. Raises AlertRefused. Three queries."""
+    silence = Silence(**_checked(fields, now))
+    selection, notes = Selection.of(silence), Notes.of_site()
+    kind = SubjectKind.TOPIC if silence.topic else SubjectKind.GROUP
+    rows = ConsumerGroup.objects.filter(kind=GroupKind.USER).values_list("cluster__name", "name")
+    groups = [Subject(kind, cluster=cluster, group=name, topic=silence.topic) for cluster, name in rows]
+    return SilenceMatch(
+        groups=sum(selection.takes(group, notes.said(group).labels) for group in groups),
+        incidents=[
+            one
+            for one in Incident.objects.filter(resolved_at=None).order_by("-started_at")
+            if silence.rule_id in (None, one.rule_id) and selection.takes(Subject.of_incident(one), one.labels)
+        ],
+        windows=windows(silence, now, SHOWN_WINDOWS),
+    )
+
+
 def end(silence: Silence, by: Any, now: datetime) -> None:
     """Ends the silence now, also before it has begun. Raises AlertRefused."""
     with transaction.atomic():
@@ -108,12 +177,14 @@ def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
 
 
 def _checked(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    values, errors = checked_fields({"starts_at": now, "everything": False, **fields}, CHECKS)
+    values, errors = checked_fields({"starts_at": now, "everything": False, "weekly": None, **fields}, CHECKS)
     wanted = {"reason": _("Enter the reason for the silence."), "ends_at": _("Enter an end: every silence has one.")}
     errors |= {name: words for name, words in wanted.items() if fields.get(name) in (None, "")}
     if not errors:
         errors = _wrong_choice(values.pop("everything"), any(values[name] for name in SELECTS if name in values))
         errors |= _wrong_times(values["starts_at"], values["ends_at"], now)
+        if not errors and not windows(Silence(**values), now, 1):
+            errors["weekly"] = _("No such window lies between the start and the end.")
     if errors:
         raise AlertRefused(errors)
     return values

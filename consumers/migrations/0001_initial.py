@@ -1007,6 +1007,7 @@ class Migration(migrations.Migration):
                 ('labels', models.JSONField(blank=True, default=dict)),
                 ('starts_at', models.DateTimeField()),
                 ('ends_at', models.DateTimeField(help_text='The moment it was ended at, where somebody did that early')),
+                ('weekly', models.JSONField(help_text='{days: [mon …], start, end: HH:MM, time_zone}; null: without a break', null=True)),
                 ('reason', models.TextField()),
                 ('by_name', models.CharField(max_length=150)),
                 ('created_at', models.DateTimeField()),

@@ -117,7 +117,10 @@ class GroupNote(models.Model):
 
 
 class Silence(models.Model):
-    """From `starts_at` on, until `ends_at`, what it selects is told to nobody. Empty selections are everything."""
+    """From `starts_at` on, until `ends_at`, what it selects is told to nobody. Empty selections are everything.
+
+    `weekly`: only while such a window is open (consumers/alerts/weekly.py).
+    """
 
     cluster = models.CharField(max_length=100, default="", blank=True)
     group_pattern = models.CharField(max_length=255, default="", blank=True)
@@ -126,6 +129,9 @@ class Silence(models.Model):
     labels = models.JSONField(default=dict, blank=True)
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField(help_text="The moment it was ended at, where somebody did that early")
+    weekly = models.JSONField(
+        null=True, help_text="{days: [mon …], start, end: HH:MM, time_zone}; null: without a break"
+    )
     reason = models.TextField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     by_name = models.CharField(max_length=150)

@@ -140,7 +140,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 PROBLEM = "application/problem+json"
-JSON, CSV = "application/json", "text/csv"
+JSON, CSV, YAML = "application/json", "text/csv", "application/yaml"
 # Whoever asks: not logged in, may not, asks for what is written in no way that we know, too often, or while the
 # database does not answer.
 ANY_PROBLEMS = (401, 403, 406, 429, 503)
@@ -235,7 +235,7 @@ PLACES = {
     "channel": 1001,
 }
 
-ENDINGS = {"text/csv": "csv", "application/x-ndjson": "ndjson"}
+ENDINGS = {CSV: "csv", "application/x-ndjson": "ndjson", YAML: "yaml"}
 
 PROBLEMS = {
     400: "Some parameters are not valid.",

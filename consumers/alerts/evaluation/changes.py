@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from consumers.alerts.evaluation.machine import CourseTimes, Step, step
 from consumers.alerts.notes import Notes
+from consumers.alerts.weekly import active_until
 from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
 from consumers.vocabulary.alerts import IncidentSentence
 from consumers.vocabulary.reasons import stored_reason
@@ -87,7 +88,7 @@ def changed(incident: Incident, before: Counts, after: Counts) -> str:
 
 
 def silenced(incident: Incident, silence: Silence, now: datetime) -> str:
-    values = {"where": where(incident), "until": moment(silence.ends_at, now)}
+    values = {"where": where(incident), "until": moment(active_until(silence, now), now)}
     return stored_reason(IncidentSentence.SILENCED, **values, by=silence.by_name, reason=silence.reason)
 
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from consumers.alerts.measured import Column, Measured, Subject, Table, column_key
 from consumers.alerts.notes import NoteContent
 from consumers.alerts.rule_terms import RuleTerms, Selection, Terms, Value
+from consumers.alerts.weekly import active_until, is_active
 from consumers.models import AlertRule, Comparison, Ending, Incident, IncidentStatus, Silence, State, SubjectKind
 from consumers.vocabulary.reasons import to_store
 
@@ -231,7 +232,9 @@ def follow(incident: Incident, step: Step, now: datetime) -> None:
 
 def silences_at(now: datetime) -> list[Silence]:
     """The active silences; the one that lasts longest is first."""
-    return list(Silence.objects.filter(starts_at__lte=now, ends_at__gt=now).order_by("-ends_at", "-pk"))
+    found = Silence.objects.filter(starts_at__lte=now, ends_at__gt=now).order_by("-ends_at", "-pk")
+    active = [silence for silence in found if is_active(silence, now)]
+    return sorted(active, key=lambda silence: active_until(silence, now), reverse=True)
 
 
 def silence_of(incident: Incident, silences: Sequence[Silence]) -> Silence | None:

@@ -14,6 +14,7 @@ from consumers.alerts.measured import (
     Column,
     MeasureSpec,
     PastSource,
+    Series,
     Subject,
     Unit,
     age_column,
@@ -124,6 +125,7 @@ BROKER_MEASURES = (
                 brokers_seen(scan.grid), scan.places, scan.grid, scan.retention.reading, is_asked=True
             ),
         ),
+        series=Series("consumerscope_broker_reading_age_seconds", doubts=("broker_never_read", "no_broker")),
     ),
 )
 
@@ -244,6 +246,7 @@ MEASURES = (
                 name_servers_seen(scan.grid), scan.places, scan.grid, scan.retention.reading, is_asked=True
             ),
         ),
+        series=Series("consumerscope_name_server_age_seconds", doubts=("name_server_not_asked",)),
     ),
     MeasureSpec(
         code=Measure.READING_AGE,
@@ -255,6 +258,7 @@ MEASURES = (
             read=lambda scan: age_values(clusters_seen(scan.grid), scan.places, scan.grid, scan.retention.reading),
         ),
         note=gettext_lazy("If no cluster is scraped, one incident of the site replaces those of the clusters."),
+        series=Series("consumerscope_reading_age_seconds", doubts=("not_read",)),
     ),
     MeasureSpec(
         code=Measure.JUDGEMENT_AGE,
@@ -264,5 +268,6 @@ MEASURES = (
             table="windows_60",
             read=lambda scan: age_values(evaluations_seen(scan.grid), scan.places, scan.grid, scan.retention.judgement),
         ),
+        series=Series("consumerscope_judgement_age_seconds", doubts=("not_judged",)),
     ),
 )

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import numpy as np
 
-from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Series, Unit, number_column
 from consumers.alerts.preview.windows import Formula, Stored, member_values, summed, windowed
 from consumers.groups.row import YOUNG_LAG
 from consumers.groups.shown import NOT_READ_YET, UnknownWord, queues_reason
@@ -179,6 +179,9 @@ def _retry_shares(stored: Stored, windows: int) -> np.ndarray:
     return np.divide(retried, consumed, out=np.full(consumed.shape, np.nan), where=consumed > 0)
 
 
+# Reasons of consumerscope_group_spared for which rules exclude the lag of a group.
+NOT_WAITING = ("paused", "offline_by_habit")
+
 MEASURES = (
     MeasureSpec(
         code=Measure.LAG,
@@ -186,6 +189,7 @@ MEASURES = (
         reads={SubjectKind.GROUP: lag, SubjectKind.TOPIC: lag_of_topic},
         past=windowed(Formula(("lag_messages",), lambda stored, _: stored["lag_messages"]), "lag_messages"),
         is_of_waiting=True,
+        series=Series("consumerscope_group_lag_messages", NOT_WAITING),
     ),
     MeasureSpec(
         code=Measure.TIME_LAG,
@@ -193,6 +197,7 @@ MEASURES = (
         reads={SubjectKind.GROUP: time_lag, SubjectKind.TOPIC: time_lag_of_topic},
         past=windowed(Formula(("time_lag_seconds",), lambda stored, _: stored["time_lag_seconds"]), "time_lag_seconds"),
         is_of_waiting=True,
+        series=Series("consumerscope_group_time_lag_seconds", NOT_WAITING),
     ),
     MeasureSpec(
         code=Measure.DRAIN,
@@ -206,13 +211,20 @@ MEASURES = (
             UnknownWord.DRAIN_UNTOLD,
             ("is_fresh", "lag_messages"),
         ),
+        series=Series("consumerscope_group_drain_seconds", NOT_WAITING),
     ),
-    MeasureSpec(code=Measure.EXPIRED, unit=Unit.MESSAGES, reads={SubjectKind.GROUP: expired}),
+    MeasureSpec(
+        code=Measure.EXPIRED,
+        unit=Unit.MESSAGES,
+        reads={SubjectKind.GROUP: expired},
+        series=Series("consumerscope_group_expired_messages"),
+    ),
     MeasureSpec(
         code=Measure.RETRY_SHARE,
         unit=Unit.SHARE,
         reads={SubjectKind.GROUP: retry_share},
         past=windowed(Formula(("into_retry", "consumed"), _retry_shares, seconds=3600)),
+        series=Series("consumerscope_group_retry_share"),
     ),
     MeasureSpec(
         code=Measure.MEMBERS,
@@ -220,5 +232,6 @@ MEASURES = (
         comparisons=(Comparison.ABOVE, Comparison.BELOW),
         reads={SubjectKind.GROUP: members},
         past=PastSource(table="readings", read=member_values),
+        series=Series("consumerscope_group_members", (*NOT_WAITING, "pulling", "broadcasting")),
     ),
 )

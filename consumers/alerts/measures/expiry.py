@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import Count, Max, Q
 from django.utils.translation import gettext_lazy
 
-from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
 from consumers.groups.shown import UnknownWord
@@ -146,5 +146,6 @@ MEASURES = (
             UnknownWord.EXPIRY_UNTOLD,
             ("lag_messages", "time_lag_seconds"),
         ),
+        series=Series("consumerscope_group_expires_in_seconds", ("offline_by_habit",)),
     ),
 )

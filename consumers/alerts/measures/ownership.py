@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
-from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
 from consumers.groups.shown import UnknownWord
 from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
 from consumers.ownership.findings import ownership_check
@@ -236,11 +236,13 @@ MEASURES = (
             UnknownWord.OWNERS_UNTOLD,
             ("members",),
         ),
+        series=Series("consumerscope_group_unowned_queues", ("pulling",)),
     ),
     MeasureSpec(
         code=Measure.DOUBLY_OWNED,
         unit=Unit.COUNT,
         reads={SubjectKind.GROUP: doubly_owned, SubjectKind.TOPIC: lambda of: doubly_owned(of.scan, of.topic)},
         metric=Metric("doubly_owned_queues", "Queues that two members hold.", UnknownWord.OWNERS_UNTOLD, ("members",)),
+        series=Series("consumerscope_group_doubly_owned_queues", ("pulling",)),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
-from consumers.alerts.measured import Column, MeasureSpec, Metric, Unit, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
 from consumers.groups.overlay import RANKS, STATES, UNKNOWN_RANK
 from consumers.groups.shown import UnknownWord
 from consumers.models import ConsumerGroup, GroupKind, Measure, QueueSnapshot, QueueState, State, SubjectKind
@@ -255,5 +255,6 @@ MEASURES = (
             UnknownWord.HELD_MESSAGES_UNTOLD,
             ("members",),
         ),
+        series=Series("consumerscope_group_blocked_seconds", ("pulling",)),
     ),
 )

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Sum
 
-from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Unit, number_column
+from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Series, Unit, number_column
 from consumers.alerts.preview.judged import rebalance_values, repeat_values
 from consumers.alerts.preview.windows import Formula, summed, unsettled_values, windowed
 from consumers.groups.shown import UnknownWord
@@ -196,6 +196,7 @@ MEASURES = (
             UnknownWord.UNSETTLED_UNTOLD,
             ("is_fresh", "members"),
         ),
+        series=Series("consumerscope_group_unsettled_seconds", ("rollout",)),
     ),
     MeasureSpec(
         code=Measure.DLQ_INFLOW,
@@ -216,5 +217,6 @@ MEASURES = (
         past=PastSource(
             table="windows_60", read=lambda scan: rebalance_values(scan.groups, scan.grid, scan.judged_moments)
         ),
+        series=Series("consumerscope_group_rebalances_hour"),
     ),
 )

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.queries.deliveries import deliveries_of_incident
 from consumers.alerts.queries.rows import GroupName, IncidentDetail, IncidentEventRow, IncidentRow, SubjectRow, said
 from consumers.alerts.queries.words import condition_words
+from consumers.alerts.weekly import active_until
 from consumers.models import Comparison, Incident, IncidentEvent, IncidentStatus, Measure, Severity, SubjectKind
 from consumers.queries.declared import copied
 from consumers.vocabulary.reasons import reason_code
@@ -44,7 +45,7 @@ def incident_row(incident: Incident, now: datetime) -> IncidentRow:
         "rule": incident.rule_id,
         "acknowledged_by": incident.acknowledged_by_name,
         "silence": incident.silence_id,
-        "silenced_until": incident.silence.ends_at if incident.silence else None,
+        "silenced_until": active_until(incident.silence, now) if incident.silence else None,
     }
     values["evidence"] = stored_words(incident.evidence)
     values["evidence_code"] = reason_code(values["evidence"])

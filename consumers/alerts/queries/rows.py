@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from consumers.alerts.weekly import DAYS
 from consumers.models import (
     ChannelKind,
     Comparison,
@@ -233,6 +234,23 @@ class SilenceStatus(StrEnum):
     PAST = "past"
 
 
+@dataclass(frozen=True)
+class WeeklyRow:
+    """`end` is of the next day where it is not after `start`."""
+
+    days: list[str] = field(metadata=public(of=DAYS))
+    start: str = field(metadata=public("HH:MM, by the clock of the time zone"))
+    end: str = field(metadata=public("HH:MM; of the next day where it is not after the start"))
+    time_zone: str = field(metadata=public("As `Europe/Berlin`"))
+    text: str = field(metadata=public("The same in words"))
+
+
+@dataclass(frozen=True)
+class SilenceWindow:
+    starts_at: datetime
+    ends_at: datetime
+
+
 @answer("While it is active, matching incidents are shown and nobody is notified. A null field matches everything.")
 @dataclass(frozen=True, kw_only=True)
 class SilenceRow:
@@ -247,6 +265,8 @@ class SilenceRow:
     selects: str = field(metadata=public("What it keeps quiet, in words"))
     starts_at: datetime
     ends_at: datetime = field(metadata=public("The moment it was ended at, where somebody did that early"))
+    weekly: WeeklyRow | None = field(metadata=public("It is active only in these windows of a week"))
+    windows: list[SilenceWindow] = field(metadata=public("The next three in which it is active; none once it is over"))
     reason: str
     by: str
     created_at: datetime

@@ -11,8 +11,18 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from consumers.alerts.queries.deliveries import delivery_rows
-from consumers.alerts.queries.rows import ChannelRow, DeliveryRow, NoteRow, RuleRow, SilenceRow, SilenceStatus
-from consumers.alerts.queries.words import rule_words, selection_words
+from consumers.alerts.queries.rows import (
+    ChannelRow,
+    DeliveryRow,
+    NoteRow,
+    RuleRow,
+    SilenceRow,
+    SilenceStatus,
+    SilenceWindow,
+    WeeklyRow,
+)
+from consumers.alerts.queries.words import rule_words, selection_words, weekly_words
+from consumers.alerts.weekly import is_active, windows
 from consumers.models import (
     AlertRule,
     Channel,
@@ -170,12 +180,13 @@ def _channel_row(channel: Channel, waiting: int, last: DeliveryRow | None) -> Ch
 
 
 # Silences as rows: which hold, which will, and which are over.
+NEXT_WINDOWS = 3
 
 
 def silence_list(
     now: datetime, *, status: SilenceStatus | None = None, page: int = 1, page_size: int = 100
 ) -> tuple[list[SilenceRow], int]:
-    """The one that ends last first, and how many there are. Three queries."""
+    """The one that ends last first, and how many there are. Four queries at the most."""
     found = Silence.objects.all() if status is None else Silence.objects.filter(_is(status, now))
     start = (page - 1) * page_size
     ordered = found.select_related("rule").order_by("-ends_at", "-pk")
@@ -187,9 +198,13 @@ def find_silence(silence_id: int, now: datetime) -> SilenceRow | None:
 
 
 def _is(status: SilenceStatus, now: datetime) -> Q:
+    """One query, for those that repeat."""
+    begun = Q(starts_at__lte=now, ends_at__gt=now)
+    repeating = Silence.objects.filter(begun, weekly__isnull=False)
+    closed = Q(pk__in=[silence.pk for silence in repeating if not is_active(silence, now)])
     return {
-        SilenceStatus.COMING: Q(starts_at__gt=now, ends_at__gt=now),
-        SilenceStatus.ACTIVE: Q(starts_at__lte=now, ends_at__gt=now),
+        SilenceStatus.COMING: Q(starts_at__gt=now, ends_at__gt=now) | closed,
+        SilenceStatus.ACTIVE: begun & ~closed,
         SilenceStatus.PAST: Q(ends_at__lte=now),
     }[status]
 
@@ -204,7 +219,7 @@ def _silence_rows(silences: "QuerySet[Silence]", now: datetime) -> list[SilenceR
 def _status(silence: Silence, now: datetime) -> SilenceStatus:
     if silence.ends_at <= now:
         return SilenceStatus.PAST
-    return SilenceStatus.COMING if silence.starts_at > now else SilenceStatus.ACTIVE
+    return SilenceStatus.ACTIVE if is_active(silence, now) else SilenceStatus.COMING
 
 
 def _silence_row(silence: Silence, incidents: int, now: datetime) -> SilenceRow:
@@ -216,6 +231,7 @@ def _silence_row(silence: Silence, incidents: int, now: datetime) -> SilenceRow:
         "topic": _("all topics"),
         **dict.fromkeys(("rule", "rule_name"), _("all rules")),
         "ended_by": _("not ended early"),
+        "weekly": _("does not repeat"),
     }
     return answered(
         SilenceRow,
@@ -223,6 +239,8 @@ def _silence_row(silence: Silence, incidents: int, now: datetime) -> SilenceRow:
         why,
         id=silence.pk,
         status=_status(silence, now).value,
+        weekly=None if silence.weekly is None else WeeklyRow(**silence.weekly, text=weekly_words(silence.weekly)),
+        windows=[SilenceWindow(*window) for window in windows(silence, now, NEXT_WINDOWS)],
         rule=silence.rule_id,
         rule_name=rule_name,
         selects=selection_words(**selected, rule=rule_name, labels=silence.labels),

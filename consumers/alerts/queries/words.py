@@ -155,6 +155,23 @@ def _for(seconds: float) -> str:
     return pgettext("a span of time", "for %s") % chosen(seconds)
 
 
+DAY_WORDS = {
+    "mon": gettext_lazy("Mon"),
+    "tue": gettext_lazy("Tue"),
+    "wed": gettext_lazy("Wed"),
+    "thu": gettext_lazy("Thu"),
+    "fri": gettext_lazy("Fri"),
+    "sat": gettext_lazy("Sat"),
+    "sun": gettext_lazy("Sun"),
+}
+
+
+def weekly_words(weekly: Mapping[str, Any]) -> str:
+    """`Mon, Sun 02:00–04:00 Europe/Berlin`."""
+    days = ", ".join(str(DAY_WORDS[day]) for day in weekly["days"])
+    return f"{days} {weekly['start']}–{weekly['end']} {weekly['time_zone']}"
+
+
 def selection_words(
     *,
     cluster: str,

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape, defaults_of, why_no_role
+from consumers.alerts.weekly import DAYS
 from consumers.rest.access import MayChange
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.problems import Refused
@@ -94,6 +95,15 @@ def _help(field: EntryField) -> dict[str, Any]:
     return {"help_text": field.help_text} if field.help_text else {}
 
 
+class WeeklyRequestSerializer(Strict):
+    """By the clock of a time zone. An end that is not after the start is of the next day."""
+
+    days = serializers.ListField(child=serializers.ChoiceField(DAYS), allow_empty=False)
+    start = serializers.CharField(help_text="HH:MM")
+    end = serializers.CharField(help_text="HH:MM")
+    time_zone = serializers.CharField(help_text="As `Europe/Berlin`")
+
+
 SERIALIZED: dict[Shape, Callable[[EntryField], serializers.Field[Any, Any, Any, Any]]] = {
     Shape.TEXT: _text,
     Shape.LINES: _text,
@@ -111,6 +121,7 @@ SERIALIZED: dict[Shape, Callable[[EntryField], serializers.Field[Any, Any, Any, 
     Shape.LABELS: lambda field: Labels(),
     Shape.OVERRIDES: lambda field: serializers.ListField(child=serializers.DictField(), required=False, **_help(field)),
     Shape.FINDINGS: lambda field: serializers.ListField(child=serializers.CharField(), required=False, **_help(field)),
+    Shape.WEEKLY: lambda field: WeeklyRequestSerializer(required=False, allow_null=True, **_help(field)),
     Shape.TIME: lambda field: serializers.DateTimeField(required=field.is_required, **_help(field)),
 }
 

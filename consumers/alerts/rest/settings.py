@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers, status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -23,6 +25,7 @@ from consumers.alerts.edits import (
 )
 from consumers.alerts.fields import Shape
 from consumers.alerts.notes import NOTE_FIELDS
+from consumers.alerts.prometheus import rules_file
 from consumers.alerts.queries.deliveries import channel_deliveries, delivery_rows
 from consumers.alerts.queries.rows import ChannelRow, DeliveryRow, NoteRow, RuleRow, SilenceRow, SilenceStatus
 from consumers.alerts.queries.settings import (
@@ -43,6 +46,7 @@ from consumers.models import (
     AlertRule,
     Channel,
     ChannelKind,
+    Cluster,
     Delivery,
     DeliveryStatus,
     GroupNote,
@@ -51,8 +55,8 @@ from consumers.models import (
     Silence,
 )
 from consumers.rest.answers import ListedRows, list_response, object_response
-from consumers.rest.requests import Choice, NothingSerializer, Paging, said
-from consumers.rest.schema import acted, described
+from consumers.rest.requests import Choice, NothingSerializer, OneKind, Paging, Parameters, said
+from consumers.rest.schema import ANY_PROBLEMS, YAML, acted, described, problems_of
 
 # What a rule looks like over REST, and what a request may say of one.
 RuleRequestSerializer = serializer_of(
@@ -90,6 +94,27 @@ RULES = Resource(
     RuleParameters,
 )
 AlertRuleListView, AlertRuleView = RULES.views()
+
+
+class PrometheusRulesView(APIView):
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="prometheus_rules",
+        responses={(200, YAML): OpenApiTypes.OBJECT} | problems_of(400, *ANY_PROBLEMS),
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Enabled rules as a file of rules for Prometheus, over the names of /metrics. Rules that it cannot evaluate
+        are comments that say why.
+        """
+        Parameters.of(request)
+        clusters = Cluster.objects.order_by("name").values_list("name", flat=True)
+        answer = HttpResponse(
+            rules_file(AlertRule.objects.all(), list(clusters)), content_type=f"{YAML}; charset=utf-8"
+        )
+        answer.headers["Content-Disposition"] = 'attachment; filename="consumerscope.rules.yaml"'
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
 
 
 # Channels: channels/, channels/{id}/, its deliveries/ and test/. Secrets go in and never come out.

@@ -15,15 +15,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.alerts.edits import remove_note, save_note
+from consumers.alerts.fields import AlertRefused
 from consumers.alerts.notes import NOTE_FIELDS
 from consumers.alerts.queries.rows import SilenceStatus
 from consumers.alerts.queries.settings import groups_named, note_list, silence_list
-from consumers.alerts.silences import SILENCE_FIELDS, end, make
+from consumers.alerts.queries.words import DAY_WORDS
+from consumers.alerts.silences import SILENCE_FIELDS, SilenceMatch, end, make, matched
 from consumers.models import AlertRule, GroupNote, Silence
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 
-from .alert_forms import AlertForm, act, alert_context, done, form_page, sent
+from .alert_forms import AlertForm, ManyField, act, alert_context, done, form_page, sent
 
 LENGTHS = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1)}
 
@@ -36,6 +38,11 @@ CHOICES: list[tuple[str, str | Promise]] = [
     (AT, gettext_lazy("until a time")),
 ]
 
+WEEKLY = "weekly"
+WEEKLY_FIELDS = ("days", "start", "end", "time_zone")
+LONGEST_WEEKLY = timedelta(days=365)
+REPEATING = [*CHOICES, (WEEKLY, gettext_lazy("each week, until (empty: 1 year)"))]
+
 
 class SilenceForm(AlertForm):
     """The form that silences incidents: what it selects, and an end that is chosen as a length or entered as a time."""
@@ -43,9 +50,12 @@ class SilenceForm(AlertForm):
     def __init__(
         self, now: datetime, data: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None
     ) -> None:
-        super().__init__(SILENCE_FIELDS, data, stored)
+        super().__init__([entry for entry in SILENCE_FIELDS if entry.name != "weekly"], data, stored)
         self.now = now
         self.fields["length"] = forms.CharField(required=False)
+        self.fields["days"] = ManyField()
+        for name in ("start", "end", "time_zone"):
+            self.fields[name] = forms.CharField(required=False)
 
     @property
     def length(self) -> str:
@@ -54,7 +64,11 @@ class SilenceForm(AlertForm):
     def clean(self) -> dict[str, Any]:
         """The end, of the start and the length."""
         fields: dict[str, Any] = super().clean() or self.cleaned_data
-        if self.length in LENGTHS:
+        if self.length == WEEKLY:
+            fields["weekly"] = {name: fields.get(name) for name in WEEKLY_FIELDS}
+            if not self.value("ends_at"):
+                fields["ends_at"] = (fields.get("starts_at") or self.now) + LONGEST_WEEKLY
+        elif self.length in LENGTHS:
             self.errors.pop("ends_at", None)
             fields["ends_at"] = (fields.get("starts_at") or self.now) + LENGTHS[self.length]
         elif self.length != AT:
@@ -64,7 +78,7 @@ class SilenceForm(AlertForm):
         return fields
 
     def entered(self) -> dict[str, Any]:
-        entered = {name: value for name, value in self.cleaned_data.items() if name != "length"}
+        entered = {name: value for name, value in self.cleaned_data.items() if name not in ("length", *WEEKLY_FIELDS)}
         return entered | {"starts_at": entered["starts_at"] or self.now}
 
 
@@ -79,11 +93,24 @@ def silences(request: HttpRequest) -> HttpResponse:
         return _shown(request, SilenceForm(now, None, request.GET.dict()), {})
     form = SilenceForm(now, request.POST)
 
+    if "preview" in request.POST:
+        return _previewed(request, form, now)
+
     def keep(fields: Mapping[str, Any]) -> str:
         make(fields, request.user, now)
         return reverse("silences")
 
     return sent(form, keep, partial(_shown, request, form))
+
+
+def _previewed(request: HttpRequest, form: SilenceForm, now: datetime) -> HttpResponse:
+    """The form again, with what the silence would suppress. Nothing is stored."""
+    if not form.is_valid():
+        return _shown(request, form, form.sentences(), 400)
+    try:
+        return _shown(request, form, {}, match=matched(form.entered(), now))
+    except AlertRefused as refusal:
+        return _shown(request, form, refusal.errors, 400)
 
 
 @act
@@ -97,7 +124,13 @@ def silence_end(request: HttpRequest, silence: int) -> HttpResponse:
     return done(end_it, partial(_shown, request, SilenceForm(timezone.now())))
 
 
-def _shown(request: HttpRequest, form: SilenceForm, errors: Mapping[str, str], status: int = 200) -> HttpResponse:
+def _shown(
+    request: HttpRequest,
+    form: SilenceForm,
+    errors: Mapping[str, str],
+    status: int = 200,
+    match: SilenceMatch | None = None,
+) -> HttpResponse:
     frame = frame_of(request, timezone.now())
     active, active_count = silence_list(frame.now, status=SilenceStatus.ACTIVE, page_size=ROWS)
     coming, coming_count = silence_list(frame.now, status=SilenceStatus.COMING, page_size=ROWS)
@@ -112,9 +145,11 @@ def _shown(request: HttpRequest, form: SilenceForm, errors: Mapping[str, str], s
         ],
         "form_lines": form.lines(errors),
         "length": form.length,
+        "weekly": _weekly_shown(form),
+        "match": match,
         "errors": errors,
         "problems": problems(errors),
-        "lengths": CHOICES,
+        "lengths": REPEATING,
         "rules": [
             ("", _("all rules"), not form.value("rule")),
             *((pk, name, str(pk) == form.value("rule")) for pk, name in AlertRule.objects.values_list("pk", "name")),
@@ -122,6 +157,13 @@ def _shown(request: HttpRequest, form: SilenceForm, errors: Mapping[str, str], s
         **paging,
     }
     return render(request, "notifications/silences.html", alert_context(frame, **shown), status=status)
+
+
+def _weekly_shown(form: SilenceForm) -> dict[str, Any]:
+    chosen = form.value("days")
+    return {name: form.value(name) or "" for name in WEEKLY_FIELDS} | {
+        "days": [(day, word, day in chosen) for day, word in DAY_WORDS.items()]
+    }
 
 
 # Notes about groups: who owns them, where their runbook is, what to know, and labels that select them.
