@@ -3,6 +3,7 @@
 pytest_plugins = [
     "pytester",
     "tests.plugins.api",
+    "tests.plugins.clusters",
     "tests.plugins.default_rules",
     "tests.plugins.garbage",
     "tests.plugins.marked",

@@ -82,11 +82,14 @@ import pytest
 def test_sends_one_statement(): pass
 
 @pytest.mark.django_db
-@pytest.mark.either_database('another')
 def test_sends_two(): pass
 
 @pytest.mark.django_db
 def test_is_new(): pass
+
+@pytest.mark.django_db
+@pytest.mark.either_database('another')
+def test_is_asked_elsewhere(): pass
 
 def test_asks_none(): pass
 """
@@ -104,7 +107,7 @@ def test_where_statements_are_recorded_those_that_send_all_of_them_and_those_of_
     recorded(files, monkeypatch, test_sends_one_statement=[1], test_sends_two=[1, 2])
     files.makepyfile(test_a=TESTS)
     result = files.runpytest_inprocess(*RUN, "--database-tests", "-vv")
-    result.assert_outcomes(passed=2, deselected=2)
+    result.assert_outcomes(passed=2, deselected=3)
     result.stdout.fnmatch_lines_random(["*test_sends_two*", "*test_is_new*"])
 
 
@@ -115,7 +118,7 @@ def test_a_file_none_of_whose_tests_is_chosen_is_not_read(
     with (files.path / "gw1.statements").open("w") as more:
         print(json.dumps(["test_b.py::test_it", 1.0, [1], False]), file=more)
     files.makepyfile(test_a=TESTS, test_b="raise RuntimeError('This file was read.')")
-    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(passed=2, deselected=2)
+    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(passed=2, deselected=3)
 
 
 def test_every_folder_is_there() -> None:

@@ -88,6 +88,7 @@ def an_item(*marks: pytest.Mark, name: str = "a.py::test_a") -> Any:
 
 
 DATABASE = pytest.mark.django_db.mark
+ELSEWHERE = pytest.mark.either_database("others ask the same").mark
 COMMITTED = pytest.mark.django_db(transaction=True).mark
 
 
@@ -104,7 +105,9 @@ def test_what_a_test_sent_is_read_again(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("marks", "lines"), [((DATABASE,), [["a.py::test_a", 1.0, [], True]]), ((), [])])
+@pytest.mark.parametrize(
+    ("marks", "lines"), [((DATABASE,), [["a.py::test_a", 1.0, [], True]]), ((), []), ((DATABASE, ELSEWHERE), [])]
+)
 def test_one_that_sends_none_itself_always_runs_where_it_uses_the_database(marks: Any, lines: list[Any]) -> None:
     output = io.StringIO()
     Recorder(output).write(an_item(*marks), 1.0)

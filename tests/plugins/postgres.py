@@ -96,21 +96,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def is_selected(item: pytest.Item, config: pytest.Config) -> bool:
-    chosen = config.stash[SELECTION]
-    if chosen is None:
-        return not is_asked_elsewhere(item, config.rootpath)
-    return chosen.has(item.nodeid) or any(item.iter_markers("postgres"))
-
-
-def is_asked_elsewhere(item: pytest.Item, root: Path) -> bool:
     mark = item.get_closest_marker("either_database")
     if mark is not None and not (mark.args and mark.args[0]):
         raise pytest.UsageError(f"{item.nodeid} has the mark 'either_database': name the tests that ask the same.")
     if any(item.iter_markers("postgres")):
-        return False
-    if mark is not None:
         return True
-    return not is_repeated(item.path, root)
+    if mark is not None:
+        return False
+    chosen = config.stash[SELECTION]
+    return chosen.has(item.nodeid) if chosen else is_repeated(item.path, config.rootpath)
 
 
 def is_repeated(file: Path, root: Path) -> bool:

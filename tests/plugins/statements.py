@@ -109,7 +109,8 @@ class Recorder:
             self.statements.add(number_of(shape(sql), kinds, sender(), error))
 
     def write(self, item: pytest.Item, seconds: float) -> None:
-        if self.statements or uses_database(item):
+        is_asked_elsewhere = any(item.iter_markers("either_database"))
+        if not is_asked_elsewhere and (self.statements or uses_database(item)):
             always = commits(item) or not self.statements
             line = json.dumps([item.nodeid, seconds, sorted(self.statements), always])
             print(line, file=self.output, flush=True)

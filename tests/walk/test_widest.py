@@ -21,7 +21,11 @@ from tests.walk.addresses import PROD_BILLING, addresses
 from tests.walk.large_site import QUEUES, make_large
 from tests.walk.world import a_known_world
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("stopped_clock"),
+    pytest.mark.either_database("test_pages.py and test_rest.py; rows, bytes and queries are the same with both"),
+]
 
 WEEK = "from=2026-03-07T03:00:00Z&to=2026-03-14T03:00:00Z"
 EVER = "from=2000-01-01T00:00:00Z&to=2026-03-14T03:00:00Z"
