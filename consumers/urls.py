@@ -34,6 +34,7 @@ from .dead_letters.rest import (
 )
 from .findings.rest import FindingListView, GroupFindingListView
 from .groups.rest import GroupListView, GroupView, HistoryView, QueueListView, StatusView
+from .groups.saved import SavedFilterListView, SavedFilterView
 from .logs.rest import LogEventListView
 from .messages.rest import MessageAttemptsView
 from .offsets.rest import AcknowledgeLossView, OffsetListView
@@ -65,6 +66,8 @@ RESET = "v1/resets/<uuid:reset>/"
 
 urlpatterns = [
     path("v1/clusters/", ClusterListView.as_view(), name="api-clusters"),
+    path("v1/group-filters/", SavedFilterListView.as_view(), name="api-group-filters"),
+    path("v1/group-filters/<int:filter>/", SavedFilterView.as_view(), name="api-group-filter"),
     path("v1/groups/", GroupListView.as_view(), name="api-groups"),
     path(GROUP, GroupView.as_view(), name="api-group"),
     path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),

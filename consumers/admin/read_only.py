@@ -242,6 +242,7 @@ show(
 show(models.DeliveryEvent, "delivery channel event")
 show(models.DeliveryAttempt, "at delivery number ok seconds answer", date_hierarchy="at")
 show(models.RulePreview, "created_at by since until status seconds error")
+show(models.SavedFilter, "name user query is_shared created_at", "is_shared", "name query")
 show(models.AlertEngine, "evaluated_at seconds rules groups error_at error")
 
 # Brokers, topics, and what was read of them

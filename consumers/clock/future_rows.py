@@ -63,6 +63,7 @@ from consumers.models import (
     ResetQueue,
     RulePreview,
     Rung,
+    SavedFilter,
     Silence,
     StateChange,
     StoredFinding,
@@ -154,6 +155,7 @@ ACTS: dict[type[Model], Acts] = {
     # Who may do what, and who did.
     ApiToken: Acts(shift="expires_at", set="created_at last_used_at"),
     AuditEvent: Acts(keep="at"),
+    SavedFilter: Acts(set="created_at"),
     # A lease knows for how long it was taken: see consumers.polling.locks.
     Lease: Acts(keep="expires_at"),
     MachineClock: Acts(drop="seen_at", set="doubt_at", void="ahead_until"),

@@ -223,6 +223,21 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='SavedFilter',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=100)),
+                ('query', models.CharField(help_text='Of the address, as state=STALL&ordering=-lag_messages', max_length=2000)),
+                ('is_shared', models.BooleanField(default=False, help_text='Listed for everybody')),
+                ('created_at', models.DateTimeField()),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_filters', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['name', 'pk'],
+                'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='one_saved_filter_of_a_name')],
+            },
+        ),
+        migrations.CreateModel(
             name='AuditEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -60,7 +60,16 @@ from consumers.models.rules import (
     Severity,
     Silence,
 )
-from consumers.models.site import ApiToken, AuditAction, AuditEvent, ClockChange, Doubt, Lease, MachineClock
+from consumers.models.site import (
+    ApiToken,
+    AuditAction,
+    AuditEvent,
+    ClockChange,
+    Doubt,
+    Lease,
+    MachineClock,
+    SavedFilter,
+)
 from consumers.models.states import RepeatEvent
 from consumers.vocabulary.states import State
 
@@ -156,6 +165,7 @@ __all__ = [
     "ResetStep",
     "RulePreview",
     "Rung",
+    "SavedFilter",
     "Severity",
     "Silence",
     "State",

@@ -123,3 +123,19 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+# Filters of the list of groups that people named.
+class SavedFilter(models.Model):
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_filters")
+    name = models.CharField(max_length=100)
+    query = models.CharField(max_length=2000, help_text="Of the address, as state=STALL&ordering=-lag_messages")
+    is_shared = models.BooleanField(default=False, help_text="Listed for everybody")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name", "pk"]
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="one_saved_filter_of_a_name")]
+
+    def __str__(self) -> str:
+        return self.name

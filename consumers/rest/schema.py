@@ -233,6 +233,7 @@ PLACES = {
     "note": 1001,
     "silence": 1001,
     "channel": 1001,
+    "filter": 1001,
 }
 
 ENDINGS = {CSV: "csv", "application/x-ndjson": "ndjson", YAML: "yaml"}

@@ -4,13 +4,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from django.http import HttpRequest
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from consumers.groups.listing import ORDERINGS, group_list, kind_counts, state_counts
 from consumers.groups.rows import GroupFilters, GroupRow, ListKind
-from consumers.models import State
+from consumers.groups.saved import (
+    FilterRefused,
+    SavedFilterRow,
+    filter_rows,
+    filters_for,
+    query_of,
+    remove_filter,
+    save_filter,
+)
+from consumers.models import SavedFilter, State
 from consumers.queries.history import sparklines
 from dashboard.pages.common.frame import PAGES, Choice, Frame, context, frame_of, refreshing
 from dashboard.pages.common.list_pages import page_links, page_number
@@ -118,6 +131,8 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
     return context(
         frame,
         query=query,
+        saved_filters=_saved(frame),
+        filter_here=query_of(request.GET.urlencode()),
         found=found,
         rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
         column_choices=_column_choices(frame, query),
@@ -136,6 +151,42 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
 
 
 groups, groups_part = refreshing("groups/groups.html", "groups/groups_part.html", groups_context)
+
+
+# Saved filters: links to this list. A form saves what is shown; one's own are removed here.
+@require_POST
+@login_required
+def filter_save(request: HttpRequest) -> HttpResponse:
+    said = request.POST.get
+    query = said("query", "")
+    try:
+        saved = save_filter(
+            said("name", ""), query, request.user, timezone.now(), is_shared=said("is_shared", "") == "1"
+        )
+    except FilterRefused as refusal:
+        back = f"{reverse('groups')}?{query_of(query)}"
+        shown = {"sentences": list(refusal.errors.values()), "back": back}
+        filled = context(frame_of(request, timezone.now()), **shown)
+        return render(request, "groups/filter_refused.html", filled, status=400)
+    return HttpResponseRedirect(f"{reverse('groups')}?{saved.query}")
+
+
+@require_POST
+@login_required
+def filter_remove(request: HttpRequest, filter: int) -> HttpResponse:
+    """Of one's own: another's is not there."""
+    saved = SavedFilter.objects.filter(pk=filter, user=request.user.pk).first()
+    if saved is None:
+        raise Http404(_("There is no such saved filter."))
+    remove_filter(saved, request.user, timezone.now())
+    return HttpResponseRedirect(reverse("groups"))
+
+
+def _saved(frame: Frame) -> list[tuple[SavedFilterRow, str, bool]]:
+    """Each with its link, and whether it is what is shown."""
+    here, user = query_of(frame.request.GET.urlencode()), frame.request.user
+    rows = filter_rows(list(filters_for(user)), user)
+    return [(row, f"{reverse('groups')}?{row.query}", row.query == here) for row in rows]
 
 
 def _chips(frame: Frame, query: GroupsQuery, counts: dict[State, int]) -> list[tuple[str, int, str, bool]]:

@@ -25,6 +25,7 @@ PROD_BILLING = {
     "note": "1001",
     "silence": "1001",
     "channel": "1001",
+    "filter": "1001",
     "incident": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d10",
     "delivery": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d11",
     "preview": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d12",

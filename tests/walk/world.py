@@ -7,6 +7,7 @@ lost of that knowledge: losses.py.
 from datetime import datetime, timedelta
 
 import pyarrow as pa
+from django.contrib.auth.models import User
 
 from consumers.alerts.health import note
 from consumers.findings.record import record_clusters
@@ -28,6 +29,7 @@ from consumers.models import (
     ResetOutcome,
     ResetStatus,
     ResetStep,
+    SavedFilter,
     StateChange,
 )
 from consumers.retries.volumes import VOLUMES
@@ -104,6 +106,8 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _dead_letters(group)
     _reset(group)
     known_alerts(group)
+    saved = {"name": "Stalled", "query": "state=STALL&ordering=-lag_messages", "is_shared": True}
+    SavedFilter.objects.create(pk=1001, user=User.objects.create(username="nora"), created_at=ago(60), **saved)
     retries_work(group, orderly=True)
     # A level that is not late is late by no second.
     levels_wait(group, late_seconds=300)
