@@ -1,5 +1,6 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
+from consumers.models.channels import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
 from consumers.models.clusters import Broker, BrokerStatistic, Cluster, PipelineRun, Queue, Reading, Topic, TopicKind
 from consumers.models.dead_letters import (
     DeadLetter,
@@ -21,12 +22,6 @@ from consumers.models.groups import (
 )
 from consumers.models.incidents import (
     AlertEngine,
-    Channel,
-    ChannelKind,
-    Delivery,
-    DeliveryAttempt,
-    DeliveryEvent,
-    DeliveryStatus,
     Ending,
     GroupHealth,
     HealthLevel,

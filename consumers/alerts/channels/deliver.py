@@ -16,7 +16,7 @@ from django.db import transaction
 from consumers.alerts.channels.kinds.sending import Means, Outcome
 from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Channel, Delivery, DeliveryAttempt, DeliveryStatus
-from consumers.models.incidents import SEVERAL
+from consumers.models.channels import SEVERAL
 
 from .queue import REPEAT_EVERY, comes_again, give_up_what_is_old, never_refused, next_delivery, try_all_again
 from .receiver import (

@@ -14,7 +14,7 @@ from consumers.alerts.measured import Subject
 from consumers.alerts.queries.deliveries import earlier_notifications
 from consumers.alerts.rule_terms import Selection
 from consumers.models import Channel, Delivery, DeliveryStatus, Incident, IncidentStatus
-from consumers.models.incidents import TO_GO
+from consumers.models.channels import TO_GO
 
 from .receiver import CHANNEL_KINDS, LONGEST_HOLD, LONGEST_PAUSE, is_held
 

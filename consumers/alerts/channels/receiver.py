@@ -13,7 +13,7 @@ from uuid import UUID
 
 from consumers.alerts.channels.kinds.sending import Outcome
 from consumers.models import Channel, ChannelKind
-from consumers.models.incidents import SEVERAL
+from consumers.models.channels import SEVERAL
 from consumers.polling.registration import OF_CHANNELS, SecretNotReadable, seal, unseal
 
 from .kinds.apprise import OWN_SCHEMAS

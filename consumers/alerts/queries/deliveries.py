@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.queries.rows import AttemptRow, DeliveryRow, said
 from consumers.models import Channel, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus, IncidentEvent
-from consumers.models.incidents import SEVERAL, TO_GO
+from consumers.models.channels import SEVERAL, TO_GO
 from consumers.queries.declared import answered
 
 
