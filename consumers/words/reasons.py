@@ -19,7 +19,7 @@ from consumers.vocabulary.reasons import (
     reasons_in,
 )
 
-from . import evidence, jobs, offset_files, repeats, resets
+from . import alerts, jobs, offset_files, repeats, resets
 from .spans import age, counted
 from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
 
@@ -221,11 +221,11 @@ CATALOGUES = (
         RESEND_CAUSES,
         repeats.ATTEMPT_UNKNOWN,
         *resets.ALL,
-        evidence.READ_BACK_EVIDENCE,
+        jobs.READ_BACK_EVIDENCE,
         jobs.ANSWER_PROBLEMS,
     ),
     *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
-    *(evidence.ALERT_EVIDENCE, evidence.INCIDENT_SENTENCES),
+    *(alerts.ALERT_EVIDENCE, alerts.INCIDENT_SENTENCES),
 )
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
 
