@@ -24,10 +24,10 @@ from consumers.rebalances.rows import RebalanceFilters
 from consumers.repeats.queries import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
 from dashboard.figures.layout import REBALANCE, REPEAT, RESET
 from dashboard.pages.alerts.preview_pictures import SIGNS, incident_words
+from dashboard.pages.common.figures import mark_words
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.findings import group_findings
-from dashboard.pages.rebalances.rebalances import mark_words
 from dashboard.pages.repeats import repeat_mark_words
 from dashboard.pages.resets.reset import reset_words
 from dashboard.pages.site.problems import UnknownFilter

@@ -32,7 +32,7 @@ from dashboard.pages.findings import finding_counts
 from dashboard.pages.resets.reset import reset_words
 from dashboard.wording.numbers import clock
 
-from .rebalances.rebalances import mark_words
+from .common.figures import mark_words
 
 FAILING, FIRING, NAMED, DRAWN = 10, 5, 5, 6
 # Shown even where no group is in them; the others only where one is.

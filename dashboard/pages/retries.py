@@ -32,7 +32,7 @@ from consumers.words.reasons import coded_reason
 from dashboard.figures.layout import Figure, Line, beginning
 from dashboard.figures.retry_ladder import is_late, retry_ladder
 from dashboard.figures.time_lines import volume_bars
-from dashboard.pages.common.figures import charted, marks_of
+from dashboard.pages.common.figures import charted, marks_of, rebalance_spans
 from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
 from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import Range
@@ -40,7 +40,6 @@ from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import FIELDS
 
 from .groups import Column, column
-from .rebalances.rebalances import rebalance_spans
 
 
 # What the pages of retries say of conditions, rungs and blocked queues, in the order in which they are needed.

@@ -25,7 +25,7 @@ from . import (
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
 from .ownership import client, group_ownership, member_rates, topic
-from .rebalances import rebalance, rebalances
+from .rebalances import rebalances
 from .resets import reset, reset_plan
 from .site import account, patterns, search, theme
 
@@ -141,7 +141,7 @@ urlpatterns = [
     ),
     path("parts/groups/<str:cluster>/<str:group>/resends/<uuid:resend>/", resend.resend_part, name="resend_part"),
     path("rebalances/", rebalances.rebalances, name="rebalances"),
-    path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance, name="rebalance"),
+    path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalances.rebalance, name="rebalance"),
     path("repeats/", repeats.repeats, name="repeats"),
     path("findings/", findings.findings, name="findings"),
     path("retries/", retries.retries, name="retries"),
@@ -181,7 +181,7 @@ urlpatterns = [
         name="queue_message_part",
     ),
     path("parts/rebalances/", rebalances.rebalances_part, name="rebalances_part"),
-    path("parts/rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance_part, name="rebalance_part"),
+    path("parts/rebalances/<str:cluster>/<str:group>/<str:at>/", rebalances.rebalance_part, name="rebalance_part"),
     path("parts/repeats/", repeats.repeats_part, name="repeats_part"),
     path("parts/findings/", findings.findings_part, name="findings_part"),
     path("parts/retries/", retries.retries_part, name="retries_part"),
@@ -203,7 +203,9 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/rates/", figures.rates, name="rates_figure"),
     path("figures/<str:cluster>/<str:group>/time-lag/", figures.time_lag, name="time_lag_figure"),
     path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
-    path("figures/<str:cluster>/<str:group>/rebalances/<str:at>/", rebalance.rebalance_figure, name="rebalance_figure"),
+    path(
+        "figures/<str:cluster>/<str:group>/rebalances/<str:at>/", rebalances.rebalance_figure, name="rebalance_figure"
+    ),
     path("figures/<str:cluster>/<str:group>/ownership/", group_ownership.ownership_figure_of, name="ownership_figure"),
     path(
         "figures/<str:cluster>/<str:group>/member-rates/", member_rates.member_rates_figure, name="member_rates_figure"

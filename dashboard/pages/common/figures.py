@@ -6,7 +6,7 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from consumers.groups.detail import live_lag
 from consumers.groups.rows import GroupRow
@@ -14,17 +14,19 @@ from consumers.overview.queries import changes
 from consumers.queries.groups import find_group
 from consumers.queries.history import History, Point, Series, group_history
 from consumers.queries.windows import OPEN_WINDOWS, RangeError
+from consumers.rebalances.events import rebalance_counts
+from consumers.rebalances.marks import Mark, rebalance_marks
+from consumers.rebalances.rows import RebalanceFilters
 from consumers.vocabulary.reasons import ReasonCode, reason_code
-from consumers.words.reasons import coded_reason
+from consumers.words.reasons import cause_words, coded_reason
 from dashboard.figures.layout import Change, Figure, Line, Span, beginning
 from dashboard.figures.queue_heatmap import queue_heatmap
 from dashboard.figures.time_lines import Scale, lag_lines, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
-from dashboard.pages.rebalances.rebalances import rebalance_spans
 from dashboard.pages.repeats import repeat_spans
 from dashboard.pages.resets.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
-from dashboard.wording.numbers import duration
+from dashboard.wording.numbers import clock, duration
 
 from .frame import Frame, no_group, page
 from .moments import Range, range_of
@@ -191,6 +193,29 @@ def marks_of(cluster: str, group: str, shown: Range) -> list[Change]:
 def spans_of(cluster: str, group: str, shown: Range) -> list[Span]:
     bands = [*rebalance_spans(cluster, group, shown), *reset_spans(cluster, group, shown)]
     return [*bands, *repeat_spans(cluster, group, shown), *incident_spans(cluster, group, shown)]
+
+
+# Rebalances of a group as bands on the time axis of its figures.
+def rebalance_spans(cluster: str, group: str, shown: Range) -> list[Span]:
+    found = rebalance_marks(
+        RebalanceFilters(cluster=cluster, group=group, since=shown.since, until=shown.until, touching=True)
+    )
+    return [
+        Span(mark.since, mark.until, f"{clock(mark.since, shown.until)} UTC · {mark_words(mark)}") for mark in found
+    ]
+
+
+def mark_words(mark: Mark) -> str:
+    """`rebalance: joined`, `rollout: 7 rebalances`, `14 rebalances in 1 episode`, `flapping: 14 rebalances in 8
+    episodes`."""
+    many = ngettext("%(n)s rebalance", "%(n)s rebalances", mark.rebalances) % {"n": mark.rebalances}
+    if mark.episodes > 1:
+        return _("flapping: %s") % rebalance_counts(mark.rebalances, mark.episodes)
+    if mark.rollout:
+        return _("rollout: %s") % many
+    if mark.rebalances > 1:
+        return rebalance_counts(mark.rebalances, mark.episodes)
+    return _("rebalance: %s") % ", ".join(cause_words(cause) for cause in mark.causes)
 
 
 def line_of(series: Series, name: str) -> Line:

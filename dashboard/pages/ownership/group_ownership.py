@@ -17,10 +17,9 @@ from consumers.rebalances.events import newest_rebalances
 from consumers.rebalances.flapping import flapping_of
 from dashboard.figures.layout import beginning
 from dashboard.figures.ownership_timeline import OWNERS, colour_number, ownership_timeline
-from dashboard.pages.common.figures import charted, marks_of
+from dashboard.pages.common.figures import charted, marks_of, rebalance_spans
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, no_group, page, refreshing, tabs
 from dashboard.pages.common.moments import moment_of
-from dashboard.pages.rebalances.rebalances import rebalance_spans
 
 from .member_rates import measure_choices, measure_of
 from .ownership_tables import compared, member_table, queue_table, subscription_table

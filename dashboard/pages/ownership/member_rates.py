@@ -18,9 +18,8 @@ from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import membership_reason
 from dashboard.figures.layout import Figure, Line, aside, beginning
 from dashboard.figures.time_lines import Scale, time_lines
-from dashboard.pages.common.figures import charted, marks_of
+from dashboard.pages.common.figures import charted, marks_of, rebalance_spans
 from dashboard.pages.common.frame import Choice, Frame, no_group, page
-from dashboard.pages.rebalances.rebalances import rebalance_spans
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 
 

@@ -1,25 +1,33 @@
-"""Rebalances of all groups, and of one group over time."""
+"""Rebalances of all groups and of one group over time; and one rebalance: its evidence, the owners of each queue before
+and after, and its cost.
+"""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.http import HttpRequest
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _, ngettext
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from consumers.clusters.queries import pipeline_status
-from consumers.rebalances.events import cause_counts, rebalance_counts, rebalance_list
+from consumers.rebalances.detail import rebalance_detail
+from consumers.rebalances.events import cause_counts, rebalance_list
 from consumers.rebalances.flapping import flapping_groups
-from consumers.rebalances.marks import Mark, rebalance_marks
-from consumers.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters
+from consumers.rebalances.rows import EventPage, Move, RebalanceDetail, RebalanceEvent, RebalanceFilters, TopicCost
 from consumers.vocabulary.reasons import RebalanceCause
 from consumers.words.reasons import cause_words
-from dashboard.figures.layout import Span
-from dashboard.pages.common.frame import Frame, context, frame_of, refreshing
+from dashboard.figures.layout import Figure, Span
+from dashboard.figures.offset_bars import QueueEnds, before_after, colour_places
+from dashboard.pages.common.figures import lag_figure
+from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import RANGES, Range
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.numbers import clock
+from dashboard.wording.numbers import count
 
 # Rebalances: what happened to the members and queues of all groups, newest first; and which groups flap.
 ROWS, FLAPPING = 50, 10
@@ -118,24 +126,146 @@ def _newest(frame: Frame, filters: RebalanceFilters) -> tuple[RebalanceEvent, st
     return found.rows[0], frame.here(range=longer) if longer else ""
 
 
-# Rebalances of a group as bands on the time axis of its figures.
-def rebalance_spans(cluster: str, group: str, shown: Range) -> list[Span]:
-    found = rebalance_marks(
-        RebalanceFilters(cluster=cluster, group=group, since=shown.since, until=shown.until, touching=True)
-    )
-    return [
-        Span(mark.since, mark.until, f"{clock(mark.since, shown.until)} UTC · {mark_words(mark)}") for mark in found
+# What the page of one rebalance shows of its members and queues: who came and went, who held what before and after.
+
+MOVES_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class MemberLine:
+    """A member with the colour of its queues. Null numbers: of a queue it is not known who held it."""
+
+    client_id: str
+    colour: int
+    came: bool
+    went: bool
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True)
+class TopicView:
+    topic: TopicCost
+    picture: SafeString
+    moves: Sequence[Move]
+    hidden: int
+
+
+def member_lines(detail: RebalanceDetail) -> list[MemberLine]:
+    """Those that came and went first, then by id."""
+    ends = [end for topic in detail.topics for end in queue_ends(topic)]
+    before, after = set(detail.client_ids_before or ()), set(detail.client_ids_after or ())
+    told = detail.client_ids_before is not None and detail.client_ids_after is not None
+    lines = [
+        MemberLine(
+            client_id=owner,
+            colour=colour,
+            came=told and owner not in before and owner in after,
+            went=told and owner in before and owner not in after,
+            before=_held(owner, [end.before for end in ends]),
+            after=_held(owner, [end.after for end in ends]),
+        )
+        for owner, colour in colours_of(detail).items()
+    ]
+    return sorted(lines, key=lambda line: (not line.came, not line.went, line.client_id))
+
+
+def topic_views(detail: RebalanceDetail, *, all_moves: bool) -> list[TopicView]:
+    return list(_topic_views(detail, all_moves))
+
+
+def colours_of(detail: RebalanceDetail) -> dict[str, int]:
+    """Everybody who was in the group or held a queue, by id."""
+    owners = {*(detail.client_ids_before or ()), *(detail.client_ids_after or ())}
+    for topic in detail.topics:
+        for end in queue_ends(topic):
+            owners |= {*(end.before or ()), *(end.after or ())}
+    return colour_places(sorted(owners))
+
+
+def queue_ends(topic: TopicCost) -> list[QueueEnds]:
+    """Where it is not known what moved, it is not known who held a queue before that is not among the moves."""
+    ends = [QueueEnds(move.broker, move.queue_id, move.before, move.after, False) for move in topic.moves]
+    known = topic.cost.queues_moved is not None
+    return ends + [
+        QueueEnds(one.broker, one.queue_id, one.owners if known else None, one.owners, known or None)
+        for one in topic.stayed
     ]
 
 
-def mark_words(mark: Mark) -> str:
-    """`rebalance: joined`, `rollout: 7 rebalances`, `14 rebalances in 1 episode`, `flapping: 14 rebalances in 8
-    episodes`."""
-    many = ngettext("%(n)s rebalance", "%(n)s rebalances", mark.rebalances) % {"n": mark.rebalances}
-    if mark.episodes > 1:
-        return _("flapping: %s") % rebalance_counts(mark.rebalances, mark.episodes)
-    if mark.rollout:
-        return _("rollout: %s") % many
-    if mark.rebalances > 1:
-        return rebalance_counts(mark.rebalances, mark.episodes)
-    return _("rebalance: %s") % ", ".join(cause_words(cause) for cause in mark.causes)
+def _topic_views(detail: RebalanceDetail, all_moves: bool) -> Iterator[TopicView]:
+    colours = colours_of(detail)
+    for topic in detail.topics:
+        shown = topic.moves if all_moves else topic.moves[:MOVES_SHOWN]
+        ends = queue_ends(topic)
+        picture = before_after(ends, colours, _label(topic)) if ends else SafeString("")
+        yield TopicView(topic, picture, shown, len(topic.moves) - len(shown))
+
+
+def _label(topic: TopicCost) -> str:
+    moved = topic.cost.queues_moved
+    if moved is None:
+        return _("owners of the queues of %s before and after; which queues moved is unknown") % topic.topic
+    words = {"n": count(moved), "topic": topic.topic, "all": count(len(queue_ends(topic)))}
+    text = _("%(n)s of %(all)s queues of %(topic)s moved")
+    return _("before (top) and after (bottom): %s") % (text % words)
+
+
+def _held(owner: str, ends: list[tuple[str, ...] | None]) -> int | None:
+    """How many queues it held; null where of one it is not known who did."""
+    if not ends or any(end is None for end in ends):
+        return None
+    return sum(owner in (end or ()) for end in ends)
+
+
+@page
+def rebalance_figure(request: HttpRequest, cluster: str, group: str, at: str) -> HttpResponse:
+    return JsonResponse(figure_around(found_or_404(cluster, group, at), timezone.now()))
+
+
+def rebalance_context(request: HttpRequest, cluster: str, group: str, at: str) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    every = request.GET.get("all", "")
+    if every not in ("", "1"):
+        raise UnknownFilter("all", every, ["1"])
+    detail = found_or_404(cluster, group, at)
+    return context(
+        frame,
+        event=detail,
+        members=member_lines(detail),
+        topics=topic_views(detail, all_moves=every == "1"),
+        others=lines_of(frame, detail.others_of_episode),
+        of_group=frame.to("rebalances", group=group, cluster=cluster),
+        group_href=frame.group(cluster, group),
+        every_move=frame.here(all="1"),
+    )
+
+
+rebalance, rebalance_part = refreshing(
+    "rebalances/rebalance.html", "rebalances/rebalance_part.html", rebalance_context, charts=True
+)
+
+
+def found_or_404(cluster: str, group: str, at: str) -> RebalanceDetail:
+    detail = rebalance_detail(cluster, group, at)
+    if detail is None:
+        words = {"group": group, "cluster": cluster, "at": at}
+        raise Http404(_("No rebalance of “%(group)s” on “%(cluster)s” at %(at)s.") % words)
+    return detail
+
+
+# The lag of a group around one of its rebalances, with the time that it took marked.
+
+BEFORE, AFTER = timedelta(minutes=10), timedelta(minutes=20)
+# In windows of ten minutes.
+LONG_BEFORE, LONG_AFTER = timedelta(hours=2), timedelta(hours=4)
+
+
+def figure_around(event: RebalanceEvent, now: datetime) -> Figure:
+    """In windows of a minute, or of ten where those of a minute are not kept any more."""
+    begun, over = event.started_after or event.started_before, event.settled_at or event.last_change_at
+    is_old = now - begun > timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS)
+    before, after = (LONG_BEFORE, LONG_AFTER) if is_old else (BEFORE, AFTER)
+    shown = Range("", begun - before, min(now, over + after))
+    span = Span(begun, over, _("the rebalance, from the last scrape before it to its end"))
+    return lag_figure(event.cluster, event.group, shown, now, [span], 600 if is_old else 60)
