@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from consumers.models import Cluster, ConsumerGroup, LogEvent, LogFile
+from consumers.models import ConsumerGroup, LogEvent, LogFile
 from consumers.queries.declared import INSIDE, answer, public
 from consumers.vocabulary.logs import LogCode, LogForm, LogRole, ZoneBasis
 from consumers.words.logs import log_event_words, log_problem_words, zone_basis_words
@@ -123,10 +123,6 @@ def log_files_by_cluster(now: datetime) -> dict[str, list[LogFileRow]]:
     for file in found.order_by("cluster", "gone_at", "role", "path", "pk"):
         rows.setdefault(file.cluster.name, []).append(_file_row(file))
     return rows
-
-
-def names_logs(cluster: Cluster) -> bool:
-    return bool(cluster.client_logs or cluster.broker_logs)
 
 
 def _events(

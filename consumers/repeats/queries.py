@@ -140,10 +140,6 @@ def repeat_rows(found: QuerySet[RepeatEvent], start: int, size: int) -> list[Rep
     return [_row(row) for row in rows]
 
 
-def repeat_count(filters: RepeatFilters) -> int:
-    return filtered(filters).count()
-
-
 def cause_totals(filters: RepeatFilters) -> list[CauseTotal]:
     """Of each cause that occurs, in the order of the vocabulary; `filters.cause` itself is ignored. One query."""
     found = filtered(filters, by_cause=False).order_by().values("cause")

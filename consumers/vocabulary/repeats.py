@@ -41,17 +41,16 @@ class Confidence(StrEnum):
 
 
 class RepeatSource(StrEnum):
-    """Where events of a cause are found. A source finds its events again in each run that reads its time again."""
+    """Where events of a cause are found. A source finds its events again in each run that reads its time again.
+
+    Stored history decides the first three. Events of the others exist only where somebody supplies that evidence.
+    """
 
     REBALANCES = "rebalances"
     OFFSETS = "offsets"
     RETRIES = "retries"
     CLIENT_LOGS = "client_logs"
     SINGLE_MESSAGES = "single_messages"
-
-
-# What stored history can decide. Events of the other sources exist only where somebody supplies that evidence.
-STORED_SOURCES = (RepeatSource.REBALANCES, RepeatSource.OFFSETS, RepeatSource.RETRIES)
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,6 @@ class RepeatCauseSpec:
     is_repeat: bool = True
     proven_by: tuple[LogCode, ...] = ()
     supported_by: tuple[LogCode, ...] = ()
-
-    @property
-    def is_stored(self) -> bool:
-        return self.source in STORED_SOURCES
 
 
 # A broker lost a member's connection: as a crash does, and a network.
