@@ -56,6 +56,7 @@ VIEWED = [
     "resetqueue",
     "rulepreview",
     "rung",
+    "savedfilter",
     "silence",
     "statechange",
     "storedfinding",

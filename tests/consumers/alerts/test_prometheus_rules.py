@@ -33,8 +33,9 @@ def exported(*rules: AlertRule, clusters: Sequence[str] = ()) -> list[dict[str, 
 
 
 def series(name: str, values: Iterable[float | None], **labels: str) -> dict[str, str]:
+    """A value that is not there ends the series, as a scrape without it does."""
     words = ",".join(f'{label}="{value}"' for label, value in labels.items())
-    return {"series": f"{name}{{{words}}}", "values": " ".join("_" if one is None else str(one) for one in values)}
+    return {"series": f"{name}{{{words}}}", "values": " ".join("stale" if one is None else str(one) for one in values)}
 
 
 def unknown(values: Iterable[bool], reason: str = "broker_unreachable", **labels: str) -> dict[str, str]:
