@@ -48,6 +48,11 @@ class BrokerRow:
     id: int = field(metadata=public("0 is the master; a slave is read only in its place"))
     address: str
     version: str | None
+    file_reserved_hours: int | None = field(
+        metadata=public("How long it keeps messages: a file at least, from its last")
+    )
+    delete_when: str | None = field(metadata=public("Hours of its day at which it deletes, as `04;16`"))
+    disk_max_used_percent: int | None = field(metadata=public("Above this use of its disk it deletes sooner"))
     reachable: bool | None
     last_read_at: datetime | None
     failing_since: datetime | None = field(metadata=public("Null while its newest reading was good"))
@@ -58,6 +63,21 @@ class BrokerRow:
     bytes: int | None
     seconds: float | None
     unknown: dict[str, str]
+
+    @property
+    def retention(self) -> str | None:
+        """In words: `72 h, deleted at 04:00 by its clock, sooner above 75 % disk use`."""
+        if self.file_reserved_hours is None:
+            return None
+        said = [gettext("%(hours)s h") % {"hours": f"{self.file_reserved_hours:,}"}]
+        if times := [f"{hour.strip():0>2}:00" for hour in (self.delete_when or "").split(";") if hour.strip()]:
+            said.append(gettext("deleted at %(times)s by its clock") % {"times": ", ".join(times)})
+        if self.disk_max_used_percent is not None:
+            said.append(gettext("sooner above %(percent)s %% disk use") % {"percent": self.disk_max_used_percent})
+        return ", ".join(said)
+
+
+CONFIGURED = ("file_reserved_hours", "delete_when", "disk_max_used_percent")
 
 
 @answer(name="LastReading")
@@ -298,6 +318,8 @@ def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> Brok
     unknown = {name: unread for name in ("version", "last_read_at") if getattr(broker, name) is None}
     reachable = None if late else broker.reachable
     unknown |= {} if reachable is not None else {"reachable": unread}
+    unconfigured = _unconfigured(broker)
+    unknown |= {name: unconfigured for name in CONFIGURED if getattr(broker, name) is None}
     return copied(
         BrokerRow,
         broker,
@@ -308,6 +330,14 @@ def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> Brok
         **costs,
         unknown=unknown | {name: uncounted for name, cost in costs.items() if cost is None},
     )
+
+
+def _unconfigured(broker: Broker) -> str:
+    if broker.broker_id != MASTER:
+        return gettext("only masters are asked for their configuration")
+    if broker.config_at is None:
+        return stored_words(broker.config_error) or gettext("its configuration was not read yet")
+    return gettext("its configuration does not say")
 
 
 def reading_row(reading: Reading) -> ReadingRow:

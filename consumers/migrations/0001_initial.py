@@ -1114,6 +1114,7 @@ class Migration(migrations.Migration):
                 ('error', models.TextField(null=True)),
                 ('file_reserved_hours', models.IntegerField(help_text='How long it keeps messages', null=True)),
                 ('delete_when', models.CharField(help_text='Hours of its day at which it deletes, as 04;16', max_length=100, null=True)),
+                ('disk_max_used_percent', models.IntegerField(help_text='Above this use of its disk it deletes sooner', null=True)),
                 ('flush_offsets_ms', models.BigIntegerField(help_text='How often it writes its offsets to its file', null=True)),
                 ('permission', models.IntegerField(help_text='A sum of 4 (read) and 2 (write)', null=True)),
                 ('delay_levels', models.CharField(help_text='Its messageDelayLevel, as 1s 5s 10s', max_length=1000, null=True)),

@@ -57,6 +57,7 @@ class Broker(models.Model):
     delete_when = models.CharField(
         max_length=100, null=True, help_text="Hours of its day at which it deletes, as 04;16"
     )
+    disk_max_used_percent = models.IntegerField(null=True, help_text="Above this use of its disk it deletes sooner")
     permission = models.IntegerField(null=True, help_text="A sum of 4 (read) and 2 (write)")
     delay_levels = models.CharField(max_length=1000, null=True, help_text="Its messageDelayLevel, as 1s 5s 10s")
     flush_offsets_ms = models.BigIntegerField(null=True, help_text="How often it writes its offsets to its file")

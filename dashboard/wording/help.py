@@ -121,6 +121,9 @@ HELP: dict[str, str | Promise] = {
     "lag_peak": _("The lag before the rebalance, and its maximum during it."),
     "last_attempts": _("Messages that are dead-lettered if the next attempt fails."),
     "last_message": _("The last message of the channel, and what became of it."),
+    "broker_retention": _(
+        "How long the broker keeps messages, and when it deletes whole files that are older, by its own configuration."
+    ),
     "last_read_at": _("The last scrape in which the broker answered everything."),
     "last_rebalance_at": _("When the owners or members of the group last changed."),
     "last_reported": _("When a member last reported it."),

@@ -115,6 +115,7 @@ class StoreConfig:
     broker: str
     file_reserved_hours: int | None = None
     delete_when: str | None = None
+    disk_max_used_percent: int | None = None
     permission: int | None = None
     delay_levels: str | None = None
     flush_offsets_ms: int | None = None
@@ -158,10 +159,16 @@ def store_config(broker: str, config: Mapping[str, str]) -> StoreConfig:
         broker,
         file_reserved_hours=_whole(config.get("fileReservedTime")),
         delete_when=config.get("deleteWhen"),
+        disk_max_used_percent=_disk_limit(_whole(config.get("diskMaxUsedSpaceRatio"))),
         permission=_whole(config.get("brokerPermission")),
         delay_levels=_short(config.get("messageDelayLevel")),
         flush_offsets_ms=_whole(config.get("flushConsumerOffsetInterval")),
     )
+
+
+def _disk_limit(percent: int | None) -> int | None:
+    """A broker never takes less than 10 or more than 95 (5.4.0, MessageStoreConfig.getDiskMaxUsedSpaceRatio)."""
+    return None if percent is None else min(max(percent, 10), 95)
 
 
 def _short(text: str | None) -> str | None:

@@ -277,6 +277,7 @@ def record_store_configs(cluster: Cluster, configs: Iterable[StoreConfig], now: 
         row.update(
             file_reserved_hours=config.file_reserved_hours,
             delete_when=config.delete_when,
+            disk_max_used_percent=config.disk_max_used_percent,
             permission=config.permission,
             delay_levels=config.delay_levels,
             flush_offsets_ms=config.flush_offsets_ms,

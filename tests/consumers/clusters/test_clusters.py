@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from consumers.clusters.queries import COUNTED_WITH_MASTER, NOT_ITS_TURN, cluster_list
+from consumers.clusters.queries import CONFIGURED, COUNTED_WITH_MASTER, NOT_ITS_TURN, cluster_list
 from consumers.models import Cluster
 from consumers.queries.limits import Freshness, broker_ages, missed
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
@@ -50,9 +50,11 @@ def test_it_counts_and_names_the_brokers_that_are_read():
     assert (row.brokers_read, row.brokers_listed) == (1, 2)
     assert (row.freshness_detail, row.since) == ("broker-b could not be read: connection refused", ago(300))
     assert [(broker.name, broker.id) for broker in row.brokers] == [("broker-a", 0), ("broker-a", 1), ("broker-b", 0)]
-    assert row.brokers[1].unknown == dict.fromkeys(("reachable", "last_read_at"), NOT_ITS_TURN) | dict.fromkeys(
-        ("calls", "bytes", "seconds"), COUNTED_WITH_MASTER
-    )
+    assert row.brokers[1].unknown == {
+        **dict.fromkeys(("reachable", "last_read_at"), NOT_ITS_TURN),
+        **dict.fromkeys(("calls", "bytes", "seconds"), COUNTED_WITH_MASTER),
+        **dict.fromkeys(CONFIGURED, "only masters are asked for their configuration"),
+    }
 
 
 @pytest.mark.django_db

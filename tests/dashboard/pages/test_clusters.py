@@ -35,7 +35,7 @@ def test_it_shows_each_broker_with_its_version_age_and_cost(admin_client: Client
     a_broker(cluster, version="V5_4_0")
     entry = {"name": "broker-a", "read": True, "error": None, "calls": 2, "bytes": 1_900_000, "seconds": 0.41}
     a_reading(cluster, ago(5), brokers=[entry])
-    assert "broker-a master 127.0.0.1:10911 V5_4_0 5 s ago 2 1.9 MB 0.41 s none" in said(admin_client)
+    assert "broker-a master 127.0.0.1:10911 V5_4_0 unknown : its configuration was not read yet 5 s ago 2 1.9 MB 0.41 s none" in said(admin_client)
 
 
 def test_a_broker_that_was_not_asked_for_too_long_has_a_problem(admin_client: Client) -> None:
@@ -48,7 +48,36 @@ def test_a_slave_has_no_cost_of_its_own(admin_client: Client) -> None:
     cluster = a_cluster()
     a_broker(cluster)
     a_broker(cluster, broker_id=1, address="10.0.0.2:10911")
-    assert "broker-a slave 1 10.0.0.2:10911 V5_4_0 5 s ago counted with its master none" in said(admin_client)
+    assert "broker-a slave 1 10.0.0.2:10911 V5_4_0 unknown : only masters are asked for their configuration 5 s ago counted with its master none" in said(admin_client)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"file_reserved_hours": 72}, "72 h"),
+        (
+            {"file_reserved_hours": 72, "delete_when": "4;16", "disk_max_used_percent": 75},
+            "72 h, deleted at 04:00, 16:00 by its clock, sooner above 75 % disk use",
+        ),
+    ],
+)
+def test_it_says_how_long_a_broker_keeps_messages(admin_client: Client, config: dict[str, Any], words: str) -> None:
+    a_broker(a_cluster(), config_at=ago(60), **config)
+    assert f"<td>{words}</td>" in admin_client.get("/clusters/").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({}, "its configuration was not read yet"),
+        ({"config_error": "no permission"}, "no permission"),
+        ({"config_at": ago(60)}, "its configuration does not say"),
+        ({"broker_id": 1}, "only masters are asked for their configuration"),
+    ],
+)
+def test_a_retention_that_is_not_known_is_unknown(admin_client: Client, fields: dict[str, Any], reason: str) -> None:
+    a_broker(a_cluster(), **fields)
+    assert f'title="{reason}' in admin_client.get("/clusters/").text
 
 
 def test_a_version_that_is_not_known_is_unknown(admin_client: Client) -> None:

@@ -65,7 +65,7 @@ def answers(code, **fields):
 
 def test_it_asks_a_broker_for_its_configuration():
     found = answers(ResponseCode.SUCCESS, body=b"fileReservedTime=48\ndeleteWhen=04\nbrokerPermission=4\n")
-    assert found == [StoreConfig("broker-a", 48, "04", 4)]
+    assert found == [StoreConfig("broker-a", 48, "04", permission=4)]
 
 
 def test_a_refusal_is_said_and_nothing_is_guessed():
@@ -91,6 +91,16 @@ def test_it_stores_how_often_a_broker_writes_its_offsets():
     assert Broker.objects.get().flush_offsets_ms == 10_000
 
 
+@pytest.mark.parametrize(("told", "percent"), [("75", 75), ("5", 10), ("99", 95), ("most", None), (None, None)])
+@pytest.mark.django_db
+def test_it_stores_the_use_of_its_disk_above_which_a_broker_deletes_sooner(told, percent):
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster)
+    config = {} if told is None else {"diskMaxUsedSpaceRatio": told}
+    record_store_configs(cluster, [store_config("broker-a", config)], at(0))
+    assert Broker.objects.get().disk_max_used_percent == percent
+
+
 def test_a_list_of_delays_too_long_to_be_kept_is_not_known():
     assert store_config("broker-a", {"messageDelayLevel": " ".join(["1s"] * 400)}).delay_levels is None
 
@@ -99,7 +109,7 @@ def test_a_list_of_delays_too_long_to_be_kept_is_not_known():
 def test_a_refusal_leaves_what_was_known_with_its_reason():
     cluster = a_cluster(read_at=None)
     a_broker(cluster)
-    record_store_configs(cluster, [StoreConfig("broker-a", 48, "04", 6)], at(0))
+    record_store_configs(cluster, [StoreConfig("broker-a", 48, "04", permission=6)], at(0))
     record_store_configs(cluster, [StoreConfig("broker-a", error="no permission")], at(600))
     row = Broker.objects.get()
     assert (row.file_reserved_hours, row.config_at, row.config_error) == (48, at(0), "no permission")
