@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.queries.incidents import IncidentFilters, incident_list
 from consumers.alerts.queries.rows import SubjectRow
 from consumers.clock.status import change_words, clock_status
+from consumers.clusters.queries import cluster_list
 from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters
 from consumers.models import HealthLevel, IncidentStatus, Measure, State
@@ -71,7 +72,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
         **_firing(frame, {(row.cluster, row.group, None) for row in rows}),
         rebalances=rebalance_count(in_range),
-        clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
+        clusters=cluster_list(frame.now, name=frame.cluster),
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
         finding_counts=finding_counts(frame),
         retries_page=frame.to("retries"),

@@ -152,6 +152,16 @@ def test_the_part_carries_the_freshness_of_the_top_bar(admin_client: Client) -> 
     assert "<html" not in part
 
 
+def test_it_lists_each_cluster_with_its_brokers_and_newest_scrape(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    a_dead_broker(cluster)
+    [row] = re.findall(r'<tr>\s*<th scope="row"><a id="cluster-prod".*?</tr>', admin_client.get("/").text, re.DOTALL)
+    assert "broker-b could not be read: connection refused" in text_of(row)
+    assert " 1/2 " in text_of(row)
+    assert "5 s ago" in text_of(row)
+
+
 def test_a_group_with_a_bad_state_stays_listed_while_evaluation_is_late(admin_client: Client) -> None:
     a_stalled_group()
     GroupState.objects.update(judged_at=ago(480))
