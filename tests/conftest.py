@@ -3,7 +3,6 @@
 pytest_plugins = [
     "pytester",
     "tests.plugins.api",
-    "tests.plugins.clusters",
     "tests.plugins.default_rules",
     "tests.plugins.garbage",
     "tests.plugins.marked",

@@ -26,8 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 # A test with two marks belongs to the last of them; a live one that needs Spark has a tier of its own.
 # Tests that start no JVM are spread over the processors, in their order: those that empty the database stay the last.
 SPREAD = ["-n", "auto", "--dist", "load"]
-# Live tests wait more than they compute: two processes, each with a cluster of its own (tests/plugins/clusters.py).
-BY_CLUSTER = ["-n", "2", "--dist", "loadgroup"]
 UNMARKED = ["-m", "not spark and not live and not browser and not postgres"]
 # What asks for every page, resource and address that there is, in many worlds or as everybody: a few hundred tests that
 # take as long as thousands of others.
@@ -36,7 +34,7 @@ SELECTIONS = {
     "fast": [*SPREAD, *UNMARKED, *(f"--ignore={folder}" for folder in WHOLE_SITE)],
     "site": [*SPREAD, *UNMARKED, *WHOLE_SITE],
     "spark": ["--marked", "spark", "-m", "spark and not live and not browser and not postgres"],
-    "live": [*BY_CLUSTER, "--marked", "live", "-m", "live and not spark and not browser and not postgres"],
+    "live": ["--marked", "live", "-m", "live and not spark and not browser and not postgres"],
     # A live broker that Spark judges.
     "judged": [
         "--marked",
