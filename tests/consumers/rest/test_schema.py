@@ -15,7 +15,7 @@ OF_ALERTS = {
         *("alert-previews", "alert-previews/{preview}", "alert-previews/{preview}/cancel"),
         *("silences", "silences/{silence}", "channels"),
         *("channels/{channel}", "channels/{channel}/deliveries", "channels/{channel}/test"),
-        *("group-notes", "group-notes/{note}"),
+        *("group-notes", "group-notes/{note}", "prometheus-rules"),
     )
 }
 
@@ -33,6 +33,8 @@ def test_it_names_every_path(api):
     expected = {
         "/api/v1/clusters/",
         "/api/v1/groups/",
+        "/api/v1/group-filters/",
+        "/api/v1/group-filters/{filter}/",
         "/api/v1/rebalances/",
         "/api/v1/repeats/",
         "/api/v1/findings/",

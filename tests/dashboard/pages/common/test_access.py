@@ -21,7 +21,7 @@ ACTS = {"group_dlq_read", "resend_start", "resend_cancel"}
 ACTS |= {"reset_apply", "reset_resume", "reset_restore", "reset_cancel"}
 ACTS |= {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}
 ACTS |= {"token_revoke", "alert_rule_remove", "alert_previews", "alert_preview_cancel", "thread_dump"}
-ACTS |= {"connection_check"}
+ACTS |= {"connection_check", "group_filter_save", "group_filter_remove"}
 # Forms, opened and sent at the same address.
 FORMS = {"resend_plan", "reset_plan", "silences", "channel_add", "channel", "alert_note_add", "alert_note"}
 FORMS |= {"selected_silence", "selected_plan", "tokens", "password", "alert_rule_add", "alert_rule", "lost_offsets"}
