@@ -157,11 +157,11 @@ groups, groups_part = refreshing("groups/groups.html", "groups/groups_part.html"
 @require_POST
 @login_required
 def filter_save(request: HttpRequest) -> HttpResponse:
-    said = request.POST.get
-    query = said("query", "")
+    sent = request.POST.get
+    query = sent("query", "")
     try:
         saved = save_filter(
-            said("name", ""), query, request.user, timezone.now(), is_shared=said("is_shared", "") == "1"
+            sent("name", ""), query, request.user, timezone.now(), is_shared=sent("is_shared", "") == "1"
         )
     except FilterRefused as refusal:
         back = f"{reverse('groups')}?{query_of(query)}"

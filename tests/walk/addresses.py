@@ -34,10 +34,10 @@ PROD_BILLING = {
 # Whoever asks for these changes something.
 ACTS = frozenset(
     {"api-resend-start", "api-resend-cancel", "api-alert-acknowledge", "api-alert-previews", "api-channel-test"}
-    | {"api-alert-preview-cancel", "api-acknowledge-loss", "api-client-threads"}
+    | {"api-alert-preview-cancel", "api-acknowledge-loss", "api-client-threads", "api-group-filter"}
 ) | {f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")}
 # These are no documents of ours, or such that a worker asks brokers for.
-NO_DOCUMENTS = frozenset({"schema", "docs", "api-message-attempts"}) | {
+NO_DOCUMENTS = frozenset({"schema", "docs", "api-message-attempts", "api-prometheus-rules"}) | {
     f"api-{name}-export" for name in ("group-dead-letters", "group-offsets", "reset", "resets")
 }
 

@@ -59,6 +59,7 @@ TRUE_FALSES = {
     # Of a message that tells of incidents, and of a rule that was made here.
     *((inside, "is_test") for inside in ("", "deliveries", "last_delivery")),
     ("", "is_default"),
+    ("", "is_own"),
     # Of a queue that a reset does not touch.
     *((inside, name) for inside in ("", "queues") for name in ("clipped", "restorable")),
 }

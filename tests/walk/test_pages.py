@@ -33,7 +33,7 @@ NO_PAGES = frozenset(
     }
     | {"reset_apply", "reset_resume", "reset_restore", "reset_cancel", "reset_export", "group_offsets_export"}
     | {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}
-    | {"alert_rule_remove", "alert_previews", "alert_preview_cancel"}
+    | {"alert_rule_remove", "alert_previews", "alert_preview_cancel", "group_filter_save", "group_filter_remove"}
 )
 # A part is what its page holds.
 OTHERS = ("/parts/", "/figures/")

@@ -96,6 +96,7 @@ WIDEST = {
     "resets": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
     "resets_export": (EVER,),
     "silences": LIST,
+    "group_filters": LIST,
 }
 # What pages read of their addresses.
 PAGE_PARAMETERS = (
