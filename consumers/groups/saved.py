@@ -64,6 +64,10 @@ def filters_for(user: Any) -> QuerySet[SavedFilter]:
     return SavedFilter.objects.filter(visible).select_related("user").order_by("name", "pk")
 
 
+def own_filter(pk: int, user: Any) -> SavedFilter | None:
+    return SavedFilter.objects.filter(pk=pk, user=user.pk).first()
+
+
 def filter_rows(filters: Sequence[SavedFilter], user: Any) -> list[SavedFilterRow]:
     return [
         SavedFilterRow(
@@ -157,7 +161,7 @@ class SavedFilterView(APIView):
     @acted("remove_group_filter", None, None, status.HTTP_204_NO_CONTENT)
     def delete(self, request: Request, filter: int) -> HttpResponse:
         """Deletes one's own saved filter."""
-        saved = SavedFilter.objects.filter(pk=filter, user=request.user.pk).first()
+        saved = own_filter(filter, request.user)
         if saved is None:
             raise NotFound(_("You have no saved filter %s.") % filter)
         remove_filter(saved, request.user, timezone.now())

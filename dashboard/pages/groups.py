@@ -19,11 +19,12 @@ from consumers.groups.saved import (
     SavedFilterRow,
     filter_rows,
     filters_for,
+    own_filter,
     query_of,
     remove_filter,
     save_filter,
 )
-from consumers.models import SavedFilter, State
+from consumers.models import State
 from consumers.queries.history import sparklines
 from dashboard.pages.common.frame import PAGES, Choice, Frame, context, frame_of, refreshing
 from dashboard.pages.common.list_pages import page_links, page_number
@@ -128,11 +129,12 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
     found = group_list(filters, now=frame.now, page=query.page, page_size=ROWS)
     lags, shown = {row.id: row.lag_messages for row in found.rows}, frame.collected
     lines = sparklines(lags, shown.since, shown.until, is_past=frame.is_past) if LINE in query.columns else {}
+    filter_here = query_of(request.GET.urlencode())
     return context(
         frame,
         query=query,
-        saved_filters=_saved(frame),
-        filter_here=query_of(request.GET.urlencode()),
+        saved_filters=_saved(request.user, filter_here),
+        filter_here=filter_here,
         found=found,
         rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
         column_choices=_column_choices(frame, query),
@@ -175,16 +177,15 @@ def filter_save(request: HttpRequest) -> HttpResponse:
 @login_required
 def filter_remove(request: HttpRequest, filter: int) -> HttpResponse:
     """Of one's own: another's is not there."""
-    saved = SavedFilter.objects.filter(pk=filter, user=request.user.pk).first()
+    saved = own_filter(filter, request.user)
     if saved is None:
         raise Http404(_("There is no such saved filter."))
     remove_filter(saved, request.user, timezone.now())
     return HttpResponseRedirect(reverse("groups"))
 
 
-def _saved(frame: Frame) -> list[tuple[SavedFilterRow, str, bool]]:
+def _saved(user: Any, here: str) -> list[tuple[SavedFilterRow, str, bool]]:
     """Each with its link, and whether it is what is shown."""
-    here, user = query_of(frame.request.GET.urlencode()), frame.request.user
     rows = filter_rows(list(filters_for(user)), user)
     return [(row, f"{reverse('groups')}?{row.query}", row.query == here) for row in rows]
 

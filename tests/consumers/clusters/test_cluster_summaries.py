@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from consumers.clusters.queries import ClusterSummary, cluster_list, cluster_summaries
+from consumers.clusters.queries import cluster_list
+from consumers.clusters.summaries import ClusterSummary, cluster_summaries
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,6 @@
 import pytest
 
-from consumers.clusters.queries import cluster_summaries
+from consumers.clusters.summaries import cluster_summaries
 from dashboard.pages.common.frame import Freshness, freshness_of
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
