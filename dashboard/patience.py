@@ -1,4 +1,6 @@
-"""Gunicorn's threaded worker, where a request gets a thread only after it has arrived completely.
+"""What the web server waits for: whole requests, and statements of a bounded length.
+
+The worker is Gunicorn's threaded one, where a request gets a thread only after it has arrived completely.
 
 Gunicorn (27.0, gthread) reads in a thread: as many visitors as there are threads, each with half a request, and nobody
 else is answered. Here the loop of the worker reads; those who are too slow are sent away.
@@ -11,6 +13,9 @@ from functools import partial
 from selectors import EVENT_READ
 from typing import Any
 
+from django.conf import settings
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 # For a whole request: a poor line sends some hundred bytes in it.
@@ -92,3 +97,19 @@ class PatientWorker(ThreadWorker):
         else:
             self.nr_conns -= 1
             conn.close()
+
+
+def bound_statements() -> None:
+    """Bounds what this process sends to PostgreSQL, on every connection from now on.
+
+    For the web server alone: work in the background takes its time.
+    """
+    connection_created.connect(_bound, dispatch_uid="consumerscope.statements")
+
+
+def _bound(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    if connection.vendor != "postgresql":
+        return
+    milliseconds = round(settings.DATABASE_STATEMENT_SECONDS * 1000)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [str(milliseconds)])
