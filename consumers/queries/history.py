@@ -210,8 +210,9 @@ def _sums(found: pa.Table) -> dict[tuple[str, int], dict[str, Any]]:
     """By topic and place, in this order, the sums of its queues, and how many know each number."""
     asked = [*SUMS, *((name, "count") for name, _ in SUMS), ("readings", "min"), ("lagless_reason", "first")]
     # In the order of queues: the first reason is that of the first queue.
-    sums = found.group_by(["topic", "place"], use_threads=False).aggregate([*asked, ([], "count_all")])
-    return {(row["topic"], row["place"]): row for row in sums.sort_by("topic").to_pylist()}
+    sums = found.group_by(["topic", "place"], use_threads=False).aggregate([*asked, ([], "count_all")]).sort_by("topic")
+    rows = (dict(zip(sums.column_names, row, strict=True)) for row in zip(*map(as_list, sums.columns), strict=True))
+    return {(row["topic"], row["place"]): row for row in rows}
 
 
 By = Literal["group", "topic", "queue"]
