@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext, gettext_lazy
 
@@ -253,9 +253,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     """The groups of `ids`, in no order, with all columns of the overlay."""
     columns: dict[str, Any] = {f"of_{name}": F(f"shown_{name}") for name in COLUMNS}
     columns |= {"of_unread_by": F("unread_by"), "of_silent_by": F("silent_by")}
-    late = When(overlay.is_late(), then=Subquery(overlay.late_queues("pk")))
-    of_silent = None if overlay.nothing_is_silent else Subquery(overlay.still_read("pk"))
-    columns["of_still_read"] = Case(late, default=of_silent)
+    columns["of_still_read"] = overlay.still_told()
     wide = overlay.overlaid.filter(pk__in=ids).annotate(**columns)
     groups = list(wide.select_related("cluster", "total", "health", "judged__worst_queue__topic"))
     looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]

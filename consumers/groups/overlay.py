@@ -18,7 +18,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
 
-from consumers.models import ConsumerGroup, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
+from consumers.models import ConsumerGroup, GroupState, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
 from consumers.queries.groups import LiveGroups
 from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
 from consumers.queries.queues.overlay import CALM, ENDED_BY_NO_LAG, STANDING
@@ -134,6 +134,11 @@ class Overlay:
         known = all(cluster.brokers for cluster in self.clusters.values())
         return known and not any(self.is_silent(broker) for broker in self.brokers.values())
 
+    @cached_property
+    def nothing_is_late(self) -> bool:
+        """No group was evaluated too long ago: conditions on that, most of a list's Python time, are left out."""
+        return not GroupState.objects.filter(judged_at__lt=self.limits.judged_since(self.now)).exists()
+
     def is_unread(self, broker: BrokerAge) -> bool:
         return broker.unread_reason(self.now, self.limits) is not None
 
@@ -200,6 +205,8 @@ class Overlay:
         return Case(*whens, default=None, output_field=field) if whens else Value(None, output_field=field)
 
     def _judged(self, column: Column) -> Column:
+        if self.nothing_is_late:
+            return column
         return Case(When(judged__judged_at__gte=self.limits.judged_since(self.now), then=column))
 
     @cached_property
@@ -216,7 +223,6 @@ class Overlay:
         necessary.
         """
         unknown = Value(UNKNOWN_RANK)
-        is_doubtful = self._has_grown()
         stopped: list[When] = []
         silent: list[When] = []
         if self.live.stopped:
@@ -224,19 +230,16 @@ class Overlay:
             stopped = [When(is_stopped, then=Value(RANKS[State.STOP]))]
         if not self.nothing_is_silent:
             is_silent = Q(silent_by__isnull=False)
-            is_doubtful = is_silent | is_doubtful
             worst = Coalesce(Subquery(self.still_read("rank")), unknown)
             silent = [
                 When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & is_silent, then=worst),
                 When(is_silent, then=unknown),
             ]
-        # One look for the worst queue, whether or not what it shows is doubtful.
-        best_late = Case(When(is_doubtful, then=unknown), default=Value(LAST_RANK), output_field=models.IntegerField())
         return Case(
             When(self.is_lost, then=Value(RANKS[State.LOSS])),
             *stopped,
             When(judged__isnull=True, then=unknown),
-            When(self.is_late(), then=Least(self._late_rank(), best_late)),
+            *([] if self.nothing_is_late else [When(self.is_late(), then=self._late_rank())]),
             *silent,
             *_evaluated_ranks(),
             default=unknown,
@@ -244,7 +247,12 @@ class Overlay:
         )
 
     def _late_rank(self) -> Combinable:
-        """That of the worst queue; without a queue, that of the group's own sums."""
+        """That of the worst queue, and unknown at best where that is doubtful; without a queue, that of the group's own
+        sums.
+        """
+        is_doubtful = self._has_grown()
+        if not self.nothing_is_silent:
+            is_doubtful |= Q(silent_by__isnull=False)
         is_level = Q(unread_by__isnull=True, total__lag_messages=0)
         first = [] if self.nothing_is_silent else [When(silent_by__isnull=False, then=Value(UNKNOWN_RANK))]
         if self.live.stopped:
@@ -257,7 +265,13 @@ class Overlay:
             default=Value(UNKNOWN_RANK),
             output_field=models.IntegerField(),
         )
-        return Coalesce(Subquery(self.late_queues("rank")), of_sums)
+        # One look for the worst queue, whether or not what it shows is doubtful.
+        best = Case(
+            When(is_doubtful, then=Value(UNKNOWN_RANK)),
+            default=Value(LAST_RANK),
+            output_field=models.IntegerField(),
+        )
+        return Least(Coalesce(Subquery(self.late_queues("rank")), of_sums), best)
 
     def _is_stopped(self) -> Q:
         return Q(pk__in=self.live.stopped, total__lag_messages__gt=0, unread_by__isnull=True)
@@ -316,6 +330,15 @@ class Overlay:
             .values(column)[:1]
         )
 
+    def still_told(self) -> Case | Subquery | Value:
+        """The key of the queue's state that stands for a group which is late or on a silent broker; null for others."""
+        of_silent: Subquery | Value = Value(None, output_field=models.BigIntegerField())
+        if not self.nothing_is_silent:
+            of_silent = Subquery(self.still_read("pk"))
+        if self.nothing_is_late:
+            return of_silent
+        return Case(When(self.is_late(), then=Subquery(self.late_queues("pk"))), default=of_silent)
+
     def _own_queues(self) -> QuerySet[QueueState]:
         return self._own(QueueState.objects.all())
 
@@ -356,10 +379,9 @@ class Overlay:
 
     def _time_lag(self) -> Case:
         """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older than the lag."""
-        judged = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
         return Case(
             When(shown_lag_messages=0, then=Value(0.0)),
-            When(judged & Q(judged__time_lag_seconds__gt=0), then=F("judged__time_lag_seconds")),
+            When(judged__time_lag_seconds__gt=0, then=self._judged(F("judged__time_lag_seconds"))),
             output_field=models.FloatField(),
         )
 

@@ -220,7 +220,7 @@ def stored_form(table: pa.Table, schema: pa.Schema) -> pa.Table:
     )
 
 
-# The columns by which readers pass over row groups. Bounds of the others make what each of them reads first a third longer.
+# The columns by which readers pass over row groups. With bounds of all, what is read first of a file is a third longer.
 BOUNDED = ("taken_at", "start", "at", "group", "topic", "source")
 
 

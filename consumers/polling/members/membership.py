@@ -261,11 +261,12 @@ NO_ANSWER = PopAnswer(None, None)
 
 
 def pop_answers(groups: QuerySet[ConsumerGroup] | Iterable[int]) -> dict[int, PopAnswer]:
-    """By group id; groups without members are left out. Takes two queries; the second reads popped queues only."""
+    """By group id; groups without members are left out. Takes a query, and one for popped queues if any member told."""
     members = Client.objects.filter(group__in=groups, gone_by=None)
-    counted = members.order_by().values_list("group_id").annotate(Count("pk"), Count("pop_queues"))
+    counted = list(members.order_by().values_list("group_id").annotate(Count("pk"), Count("pop_queues")))
     unacked: dict[int, int] = {}
-    popping = members.exclude(pop_queues=None).exclude(pop_queues=[])
+    is_told = any(told for _, _, told in counted)
+    popping = members.exclude(pop_queues=None).exclude(pop_queues=[]) if is_told else members.none()
     for group, queues in popping.values_list("group_id", "pop_queues"):
         unacked[group] = unacked.get(group, 0) + sum(queue["wait_ack_count"] for queue in queues or ())
     return {

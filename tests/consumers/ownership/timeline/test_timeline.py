@@ -214,7 +214,7 @@ def test_it_asks_the_database_as_often_for_many_queues_as_for_one(group, django_
     for number in range(1, 30):
         a_snapshot(group, queue_of(group, number), 60, 100)
         it_held(group, queue_of(group, number), "a" if number % 2 else "b", since=3700 + number)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         assert len(picture().queues) == 30
 
 
