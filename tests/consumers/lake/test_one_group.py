@@ -1,6 +1,8 @@
 """One group's rows, and how little of a file is decoded for them."""
 
+import os
 from datetime import timedelta
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from consumers.lake import retention, store
-from consumers.lake.one_group import read_group, row_groups
+from consumers.lake.one_group import Footers, read_group, row_groups
 from consumers.lake.reader import files, put_window, read
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
@@ -97,3 +99,45 @@ def test_files_of_other_minutes_are_not_opened(lake):
     with lake.filesystem.open_output_stream(late) as file:
         file.write(b"no Parquet")
     assert {row["start"] for row in rows(lake, "billing", until=61 * 60)} == {at(60), at(59 * 60)}
+
+
+def a_file(folder: Path, name: str, rows: int) -> str:
+    pq.write_table(pa.table({"group": ["billing"] * rows}), folder / name)
+    return str(folder / name)
+
+
+def rows_of(footers: Footers, lake: Lake, name: str) -> int:
+    with footers.opened(lake, name) as (_, footer):
+        return footer.num_rows
+
+
+def test_a_footer_is_read_once(tmp_path):
+    footers, lake, name = Footers(), Lake.at(str(tmp_path)), a_file(tmp_path, "hour.parquet", 3)
+    with footers.opened(lake, name) as (_, first), footers.opened(lake, name) as (_, second):
+        assert first is second
+
+
+def test_a_file_in_the_place_of_another_has_its_own_footer(tmp_path):
+    footers, lake, name = Footers(), Lake.at(str(tmp_path)), a_file(tmp_path, "hour.parquet", 3)
+    assert rows_of(footers, lake, name) == 3
+    Path(a_file(tmp_path, "new", 5)).replace(name)
+    assert rows_of(footers, lake, name) == 5
+
+
+def test_no_footer_is_kept_of_a_file_that_is_replaced_while_it_is_opened(tmp_path, monkeypatch):
+    footers, lake, name = Footers(), Lake.at(str(tmp_path)), a_file(tmp_path, "hour.parquet", 3)
+    times = iter([os.stat(name), os.stat(a_file(tmp_path, "new", 5))])
+    monkeypatch.setattr(os, "stat", lambda _: next(times))
+    with footers.opened(lake, name) as (_, footer):
+        assert footer is None
+
+
+def test_the_footers_that_were_used_last_are_kept(tmp_path):
+    footers, lake = Footers(kept=2), Lake.at(str(tmp_path))
+    first, second, third = (a_file(tmp_path, name, 1) for name in ("1", "2", "3"))
+    with footers.opened(lake, first) as (_, of_first), footers.opened(lake, second) as (_, of_second):
+        rows_of(footers, lake, first)
+        rows_of(footers, lake, third)
+        with footers.opened(lake, first) as (_, first_again), footers.opened(lake, second) as (_, second_again):
+            assert first_again is of_first
+            assert second_again is not of_second
