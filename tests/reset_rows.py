@@ -13,7 +13,7 @@ from consumers.models import (
     ResetQueue,
     ResetStatus,
 )
-from consumers.resets.targets.values import Asker
+from consumers.resets.target_values import Asker
 from tests.world import NOW, ago
 
 SEEN = {

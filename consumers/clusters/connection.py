@@ -28,7 +28,7 @@ from consumers.rocketmq.wire.codes import (
     Unreachable,
     call_name,
 )
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import AnswerProblem, ConnectionCure
 from consumers.words.jobs import CONNECTION_CURES
 

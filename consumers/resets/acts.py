@@ -17,8 +17,8 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.queries.queues.lost_offsets import lost_snapshots
-from consumers.resets.targets.past import touched
-from consumers.resets.targets.values import Asker, ResetRefused, ResetRequest
+from consumers.resets.past_offsets import touched
+from consumers.resets.target_values import Asker, ResetRefused, ResetRequest
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ApplyReason, ResetAct
 

@@ -16,7 +16,7 @@ from consumers.jobs.csv_cells import cell, line_of, text_of
 from consumers.models import ConsumerGroup, QueueSnapshot, ResetEvent, ResetOutcome, ResetQueue, TopicKind
 from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import offsets
-from consumers.resets.targets.values import QueueKey, ValueRefused, is_offset, whole
+from consumers.resets.target_values import QueueKey, ValueRefused, is_offset, whole
 from consumers.words.reasons import stored_words
 
 from .queries import reset_list, shortened

@@ -20,8 +20,8 @@ from rest_framework.response import Response
 from consumers.jobs.asking import RedisDown
 from consumers.models import Reset, ResetKind, ResetStatus
 from consumers.queries.declared import URL, answer, public
-from consumers.resets.targets.reset_targets import OFFERED
-from consumers.resets.targets.values import MOST_QUEUES, Asker, QueueKey, ResetRequest
+from consumers.resets.reset_targets import OFFERED
+from consumers.resets.target_values import MOST_QUEUES, Asker, QueueKey, ResetRequest
 from consumers.rest.access import MayChange
 from consumers.rest.answers import object_response
 from consumers.rest.problems import NotNow, Refused

@@ -21,11 +21,11 @@ from consumers.models import (
     ResetStatus,
     ResetStep,
 )
-from consumers.resets.targets.reset_targets import TARGETS, restored, value_of
+from consumers.resets.reset_targets import TARGETS, restored, value_of
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ResetAct
 
-from .targets.values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused, check_places
+from .target_values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused, check_places
 
 # Whether an action on a reset is allowed now, and the records of actions.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.codes import TlsOptions
 
 from .administration import wait_until_registered
 from .children import free_ports, kill_child, start_child

@@ -30,7 +30,7 @@ from consumers.offsets.stores import group_offsets
 from consumers.queries.groups import find_group
 from consumers.resets.acts import acknowledge_loss, why_not_acknowledged
 from consumers.resets.request import MAY_RESET, why_no_role
-from consumers.resets.targets.values import ResetRefused
+from consumers.resets.target_values import ResetRefused
 from consumers.vocabulary.offset_files import EXPOSURE_ANOMALIES
 from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.states import RuleCode, UnknownReason

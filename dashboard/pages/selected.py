@@ -25,8 +25,8 @@ from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters, GroupRow, group_places
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets.request import MAY_RESET, request_plan, why_no_role, why_not_planned
-from consumers.resets.targets.reset_targets import OFFERED, ResetTarget
-from consumers.resets.targets.values import ResetRefused
+from consumers.resets.reset_targets import OFFERED, ResetTarget
+from consumers.resets.target_values import ResetRefused
 from dashboard.figures.layout import beginning
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import compared_lag

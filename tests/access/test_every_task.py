@@ -10,9 +10,9 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 
-from consumers.dead_letters.exports.stream import ExportFormat, ExportWanted
+from consumers.dead_letters.export_stream import ExportFormat, ExportWanted
+from consumers.dead_letters.filters import DeadLetterFilters
 from consumers.dead_letters.inspection import InspectionKey
-from consumers.dead_letters.queries.filters import DeadLetterFilters
 from consumers.dead_letters.tasks import export_dead_letters, inspect_message, resend
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus, ResetStatus
 from consumers.resets.tasks import reset_apply

@@ -4,7 +4,25 @@ from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext, gettext_lazy as _
 
-from consumers.retries.checks.condition_rows import PERMISSION_OF_EACH, Of, Outcome, check, fails, holds, unknown
+from consumers.retries.checks.condition_rows import (
+    PERMISSION_OF_EACH,
+    ConditionName,
+    Of,
+    Outcome,
+    check,
+    fails,
+    holds,
+    is_way_round,
+    names,
+    nobody_holds,
+    oldest,
+    takes_back,
+    topic_permission,
+    unknown,
+    unread_reason,
+    why_not_taken_back,
+    why_unknown,
+)
 from consumers.retries.checks.observed import (
     BrokerConditions,
     ClientConditions,
@@ -14,19 +32,6 @@ from consumers.retries.checks.observed import (
 from consumers.rocketmq.names import dlq_topic, retry_topic
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.states import READ, WRITE
-
-from .condition_rows import (
-    ConditionName,
-    is_way_round,
-    names,
-    nobody_holds,
-    oldest,
-    takes_back,
-    topic_permission,
-    unread_reason,
-    why_not_taken_back,
-    why_unknown,
-)
 
 # Whether a failed message finds a broker that takes it, its own or another; else the offset stands.
 

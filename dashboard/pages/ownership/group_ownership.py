@@ -10,7 +10,7 @@ from consumers.groups.detail import group_head
 from consumers.ownership.assignments import assignments
 from consumers.ownership.findings import ownership_check
 from consumers.ownership.members import broker_configs, member_settings
-from consumers.ownership.timeline.timeline import timeline, timeline_owners
+from consumers.ownership.timeline import timeline, timeline_owners
 from consumers.queries.groups import find_group
 from consumers.queries.windows import window_range
 from consumers.rebalances.events import newest_rebalances

@@ -27,7 +27,7 @@ from consumers.resets.offset_csv import group_offsets_csv, queues_csv
 from consumers.resets.queries import find_reset, reset_events, reset_list, span_of
 from consumers.resets.request import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.resets.rows import ResetRow, reset_queues
-from consumers.resets.targets.values import ResetRefused
+from consumers.resets.target_values import ResetRefused
 from consumers.resets.tasks import hand_over
 from consumers.rest.answers import csv_response
 from dashboard.figures.layout import RESET, Span

@@ -26,8 +26,8 @@ from consumers.jobs.asking import RedisDown
 from consumers.models import ConsumerGroup, Reset, ResetKind, TopicKind
 from consumers.resets.offset_csv import MOST_BYTES, offsets_in
 from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, why_no_role, why_not_planned
-from consumers.resets.targets.reset_targets import OFFERED, TARGETS, ResetTarget, Typed, value_of
-from consumers.resets.targets.values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused
+from consumers.resets.reset_targets import OFFERED, TARGETS, ResetTarget, Typed, value_of
+from consumers.resets.target_values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused
 from consumers.resets.tasks import hand_over_plan
 from dashboard.pages.common.frame import context, frame_of, group_or_404, tabs
 from dashboard.pages.common.list_pages import SHORT, whole_number

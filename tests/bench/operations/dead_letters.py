@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from dashboard.demo.jars import ensure_jars, jars_folder
 from dashboard.demo.java import find_java

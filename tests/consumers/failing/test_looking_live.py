@@ -12,11 +12,10 @@ from consumers import urls as api_urls
 from consumers.dead_letters.index import IndexLimits, index_groups
 from consumers.lake.store import Lake
 from consumers.models import Cluster, DeadLetter
-from consumers.polling.delays.answers import DelayLimits
+from consumers.polling.delay_answers import DelayLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from dashboard.demo.cluster import RocketMQ
 from dashboard.pages import urls as page_urls
 from tests.broker_state import counters, state, wait_until_delivered

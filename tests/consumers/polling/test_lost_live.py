@@ -19,13 +19,12 @@ from consumers.models import Cluster, ConsumerGroup, GroupTotal, Incident, Queue
 from consumers.overview.queries import overview
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.resets.acts import apply
 from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
 from consumers.resets.request import request_plan
-from consumers.resets.targets.values import Asker, ResetRequest
+from consumers.resets.target_values import Asker, ResetRequest
 from consumers.vocabulary.states import UnknownReason
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule

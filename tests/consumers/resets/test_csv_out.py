@@ -11,7 +11,7 @@ import pytest
 from consumers.models import ConsumerGroup, ResetKind, ResetMethod, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets import offset_csv
 from consumers.resets.offset_csv import AUDIT_COLUMNS, QUEUE_COLUMNS, offsets_in, queues_csv, resets_csv
-from consumers.resets.targets.values import ValueRefused
+from consumers.resets.target_values import ValueRefused
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
 

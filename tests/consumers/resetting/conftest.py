@@ -12,8 +12,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.resetting.live_site import Site
 from tests.consumers.resetting.live_world import BROKERS

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.dead_letters.queries.filters import DeadLetterFilters
+from consumers.dead_letters.filters import DeadLetterFilters
 from consumers.dead_letters.resend.plan import PlanRefused, ResendRequest, Selection, plan
 from consumers.models import AuditEvent, ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
 from consumers.vocabulary.reasons import ResendCause, stored_reason

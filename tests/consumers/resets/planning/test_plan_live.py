@@ -12,7 +12,7 @@ from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueu
 from consumers.polling.registration import Wire
 from consumers.resets.planning.gather import gather, known_of
 from consumers.resets.planning.run import make_plan
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.words.reasons import stored_words
 from dashboard.demo.cluster import RocketMQ
 from tests.broker_state import state, wait_until_delivered

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters
+from consumers.dead_letters.filters import MAYBE_SENT, DeadLetterFilters
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook, GroupTotal, ResendItem, ResendOutcome
 from consumers.queries.declared import answer, public
 from consumers.vocabulary.states import MASTER

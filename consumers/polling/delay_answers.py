@@ -11,7 +11,7 @@ from consumers.polling.brokers.joined import encoded
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC, level_delays, level_of_queue
 from consumers.rocketmq.wire.codes import RemoteProtocolError, RocketMQError
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 
 # What one reading learns of brokers' delay levels and timer wheels, besides their offsets.
 LevelKey = tuple[str, int]  # broker, level

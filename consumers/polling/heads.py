@@ -1,14 +1,18 @@
-"""Fetches single unfinished messages from the brokers that store them, and selects the rows that name one."""
+"""The oldest messages that members hold and do not finish: selected from rows, fetched from the brokers that have them,
+and recorded.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
-from consumers.models import Assignment, Cluster, ConsumerGroup, QueueSnapshot
+from consumers.models import Assignment, Cluster, ConsumerGroup, HeadMessage, Queue, QueueSnapshot
+from consumers.polling.reading import OffsetsReading
+from consumers.polling.registration import Wire
 from consumers.polling.samples.first_stored import expired, not_found
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.stored import StoredMessage
@@ -123,3 +127,100 @@ def groups_with_unfinished_heads(cluster: Cluster, seconds: float, now: datetime
     """The names of these groups."""
     rows = unfinished_heads(seconds, now, cluster=cluster).order_by()
     return frozenset(rows.values_list("group__name", flat=True).distinct())
+
+
+FAILURE_HOLDS = timedelta(seconds=60)
+
+
+def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, now: datetime) -> list[Head]:
+    """Stuck messages to fetch: those never fetched first, then those whose fetch failed longest ago; the longest-stuck
+    first.
+    """
+    places = limits.calls // CALLS_EACH
+    if places <= 0 or not brokers:
+        return []
+    same = HeadMessage.objects.filter(
+        group=OuterRef("group"), queue=OuterRef("queue"), client_id=OuterRef("client_id"), offset=OuterRef("cached_min")
+    )
+    asked = Queue.objects.filter(pk=OuterRef("queue"), broker__in=list(brokers))
+    standing = unfinished_heads(limits.seconds, now, cluster=cluster).filter(Exists(asked))
+    found = _heads(standing.filter(~Exists(same)), places)
+    if len(found) < places:
+        failed = same.filter(error__isnull=False, asked_at__lte=now - FAILURE_HOLDS)
+        again = standing.annotate(asked_at=Subquery(failed.values("asked_at")[:1])).filter(asked_at__isnull=False)
+        found += _heads(again.order_by("asked_at", "head_since", "pk"), places - len(found))
+    return found
+
+
+def _heads(rows: QuerySet[Assignment], count: int) -> list[Head]:
+    names = ("group_id", "queue_id", "client_id", "cached_min", "head_since")
+    place = ("queue__topic__name", "queue__broker", "queue__queue_id")
+    return [Head(*row) for row in rows.values_list(*names, *place)[:count]]
+
+
+# Fetched stuck messages as rows: one row each, deleted as soon as the member is past the message.
+FIELDS = (
+    "offset",
+    "since",
+    "message_id",
+    "origin_topic",
+    "keys",
+    "tags",
+    "reconsume_times",
+    "size",
+    "born_at",
+    "stored_at",
+    "error",
+    "asked_at",
+)
+
+
+def forget_heads(cluster: Cluster) -> None:
+    """Deletes messages that no present member holds as its oldest message any more."""
+    held = Assignment.objects.filter(
+        group=OuterRef("group"),
+        queue=OuterRef("queue"),
+        client_id=OuterRef("client_id"),
+        gone_by=None,
+        cached_min=OuterRef("offset"),
+    )
+    gone = HeadMessage.objects.filter(~Exists(held), group__cluster=cluster).values_list("pk", flat=True)
+    if keys := list(gone):
+        HeadMessage.objects.filter(pk__in=keys).delete()
+
+
+def record_heads(heads: Sequence[Head], answers: Sequence[HeadAnswer], now: datetime) -> None:
+    rows = [
+        HeadMessage(
+            group_id=head.group_id,
+            queue_id=head.queue_id,
+            client_id=head.client_id,
+            offset=head.offset,
+            since=head.since,
+            asked_at=now,
+            **asdict(answer),
+        )
+        for head, answer in zip(heads, answers, strict=True)
+    ]
+    HeadMessage.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["group", "queue", "client_id"], update_fields=FIELDS
+    )
+
+
+class HeadPoller:
+    """One per cluster and process. It remembers nothing: the rows hold what was fetched."""
+
+    def __init__(self, cluster: Cluster, limits: HeadLimits) -> None:
+        self._cluster = cluster
+        self._limits = limits
+
+    def poll(self, wire: Wire, offsets: OffsetsReading, now: datetime, deadline_seconds: float) -> dict[str, Any]:
+        """Returns counts that are stored with the reading. A failed call is an error of its own message only."""
+        calls = wire.pool.calls
+        forget_heads(self._cluster)
+        admins = {one.name: BrokerAdmin(wire.pool, one.answered_by) for one in offsets.brokers if one.answered_by}
+        read = [one.name for one in offsets.brokers if one.read and one.name in admins]
+        heads = due_heads(self._cluster, read, self._limits, now)
+        if heads:
+            record_heads(heads, wire.run(look_up(admins, heads, deadline_seconds)), now)
+        return {"looked_up": len(heads), "calls": wire.pool.calls - calls}

@@ -8,9 +8,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Assignment, GroupKind
 from consumers.queries.declared import copied
-from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQueue, StoredHead
-from consumers.retries.unfinished.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
-from consumers.rocketmq.client_defaults import DEFAULTS
+from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQueue, StoredHead
+from consumers.retries.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
+from consumers.rocketmq.bodies.client_bodies import DEFAULTS
 from consumers.words.reasons import stored_words
 from consumers.words.spans import age, count, iso, messages, rate
 

@@ -27,14 +27,13 @@ from consumers.lake.store import Lake, hour_folder
 from consumers.lake.unreadable import put_aside_of
 from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStep
 from consumers.resets.planning.gather import Masters
+from consumers.resets.target_values import QueueKey, ResetRefused, moment_of
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason, ResetWarning
 from consumers.vocabulary.states import BROADCASTING, POPPING, UnknownReason
 from consumers.words.spans import age
-
-from .values import QueueKey, ResetRefused, moment_of
 
 # Back to where the group itself stood: the newest readings up to the moment, unless the queue was made anew since.
 # Where a group stood at a past moment, as the readings of the lake have it.

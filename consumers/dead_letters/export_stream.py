@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from django.utils.translation import gettext
 
-from consumers.dead_letters.exports.channel import (
+from consumers.dead_letters.export_channel import (
     PATIENCE_SECONDS,
     Channel,
     Chunk,
@@ -19,7 +19,7 @@ from consumers.dead_letters.exports.channel import (
     WorkerSilent,
     read_chunks,
 )
-from consumers.dead_letters.queries.filters import DeadLetterFilters, filters_of, words_of
+from consumers.dead_letters.filters import DeadLetterFilters, filters_of, words_of
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.csv_cells import LINE_END, cell, line_of
 from consumers.rocketmq.messages.bodies import DecodedBody, decoded_body

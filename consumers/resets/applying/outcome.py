@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from consumers.models import ResetMethod, ResetOutcome
+from consumers.resets.applying.case import Case, Change, Place, Present, Series, Timing, Written, seconds_between
 from consumers.vocabulary.reasons import stored_reason, stored_reasons
 from consumers.vocabulary.resets import ReadBackEvidence
-
-from .case import Case, Change, Place, Present, Series, Timing, Written, seconds_between
 
 # What was read, for a person on call: stored reasons.
 

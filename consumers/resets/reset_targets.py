@@ -17,13 +17,12 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind
+from consumers.resets import past_offsets, target_values
 from consumers.resets.planning.queue_plan import QueueOffsets
+from consumers.resets.target_values import QueueKey, ResetRefused, moment_of
 from consumers.rocketmq.writes import EARLIEST_MS, LATEST_MS
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason
-
-from . import past, values
-from .values import QueueKey, ResetRefused, moment_of
 
 # By queue what brokers answered for the searched time, or what the past gives: an offset, or why there is none.
 FoundOffsets = Mapping[QueueKey, int | str]
@@ -52,7 +51,7 @@ class ResetTarget:
     """`label`, `meaning` and `hint` are of the form; `field` is its input, "" where the target needs no value; without
     `label` the form does not offer it. `rest_value` is of the REST document.
 
-    `parse`: what `Reset.value` stores, see values.py. `check`: by rows and the clock alone; raises ResetRefused.
+    `parse`: what `Reset.value` stores, see target_values.py. `check`: by rows and the clock alone; raises ResetRefused.
     `offset`: where one queue is to go, before it is clipped, or why it has no target. `searched_time`: the store time
     whose offset brokers are asked for. `given`: of targets of the past, which the history, rows or another group tell.
     `own_queues`: the queues that the target itself names, where nobody chose any. `names_queues`: a listed queue that
@@ -68,11 +67,11 @@ class ResetTarget:
     typed: Typed = Typed.WORD
     longest: int = 40
     rest_value: str = "none"
-    parse: Callable[[Any, datetime], Any] = values.nothing
+    parse: Callable[[Any, datetime], Any] = target_values.nothing
     check: Callable[[ConsumerGroup, Any, datetime], None] = _always_allowed
     offset: Callable[[Any, QueueOffsets, FoundOffsets], int | str] = _as_found
     searched_time: Callable[[Any, datetime], datetime | None] = lambda value, now: None
-    given: Callable[[Reset, Collection[QueueKey], Ports, datetime], past.Given] | None = None
+    given: Callable[[Reset, Collection[QueueKey], Ports, datetime], past_offsets.Given] | None = None
     own_queues: Callable[[Reset], tuple[QueueKey, ...] | None] = lambda reset: None
     names_queues: bool = False
     told_as_ms: Callable[[Any], int] | None = None
@@ -164,7 +163,7 @@ _ALL = (
         field="time",
         typed=Typed.TIME,
         rest_value="ISO 8601 with its zone",
-        parse=values.time,
+        parse=target_values.time,
         searched_time=lambda value, now: moment_of(value),
         told_as_ms=lambda value: int(moment_of(str(value)).timestamp() * 1000),
     ),
@@ -176,10 +175,10 @@ _ALL = (
         field="moment",
         typed=Typed.TIME,
         rest_value="ISO 8601 with its zone",
-        parse=values.time,
+        parse=target_values.time,
         check=lambda group, value, now: check_moment(group.cluster.name, moment_of(value), now),
-        given=past.of_then,
-        own_queues=past.own_queues_of_then,
+        given=past_offsets.of_then,
+        own_queues=past_offsets.own_queues_of_then,
     ),
     ResetTarget(
         code=ResetKind.EARLIEST,
@@ -203,7 +202,7 @@ _ALL = (
         field="skip_older",
         typed=Typed.LENGTH,
         rest_value="seconds",
-        parse=values.skip_older,
+        parse=target_values.skip_older,
         searched_time=lambda value, now: now - timedelta(seconds=value),
         offset=_not_back,
     ),
@@ -214,7 +213,7 @@ _ALL = (
         hint=gettext_lazy("messages, as -500 or 500"),
         field="shift",
         rest_value="a number",
-        parse=values.shift,
+        parse=target_values.shift,
         offset=_shifted,
     ),
     ResetTarget(
@@ -224,7 +223,7 @@ _ALL = (
         hint=gettext_lazy("a whole number, 0 or more"),
         field="offset",
         rest_value="a number",
-        parse=values.offset,
+        parse=target_values.offset,
         offset=lambda value, queue, found: int(value),
     ),
     ResetTarget(
@@ -235,9 +234,9 @@ _ALL = (
         field="copy",
         longest=255,
         rest_value="the name of a group",
-        parse=values.copy,
+        parse=target_values.copy,
         check=_check_copied,
-        given=past.copied,
+        given=past_offsets.copied,
     ),
     ResetTarget(
         code=ResetKind.OFFSETS,
@@ -247,18 +246,18 @@ _ALL = (
         field="csv",
         typed=Typed.LIST,
         rest_value="[{topic, broker, queue_id, offset}]",
-        parse=values.offset_list,
-        given=past.of_the_list,
-        own_queues=lambda reset: tuple(past.listed_offsets(reset)),
+        parse=target_values.offset_list,
+        given=past_offsets.of_the_list,
+        own_queues=lambda reset: tuple(past_offsets.listed_offsets(reset)),
         names_queues=True,
     ),
     # Asked of the reset that it undoes: neither the form nor REST offers it.
     ResetTarget(
         code=ResetKind.RESTORE,
-        parse=values.restore,
+        parse=target_values.restore,
         check=_check_restored,
-        given=past.from_before,
-        own_queues=lambda reset: tuple(past.offsets_before(reset)),
+        given=past_offsets.from_before,
+        own_queues=lambda reset: tuple(past_offsets.offsets_before(reset)),
     ),
 )
 TARGETS = {target.code: target for target in _ALL}

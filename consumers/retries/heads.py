@@ -11,13 +11,13 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Assignment, Client, ConsumerGroup, HeadMessage, QueueSnapshot
-from consumers.ownership.timeline.segments import patience_of
-from consumers.polling.delays.look_up import unfinished_heads
+from consumers.ownership.segments import patience_of
+from consumers.polling.heads import unfinished_heads
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import offsets
-from consumers.retries.unfinished.blocked_rows import StoredHead
-from consumers.retries.unfinished.retry_arrivals import LOOKED_BACK, RetryArrivals, refusals, retry_arrivals
-from consumers.vocabulary.states import BROADCASTING, PULLING
+from consumers.retries.blocked_rows import StoredHead
+from consumers.retries.checks.observed import ConsumeMode
+from consumers.retries.retry_arrivals import LOOKED_BACK, RetryArrivals, refusals, retry_arrivals
 from consumers.words.reasons import stored_words
 
 
@@ -34,7 +34,7 @@ class Sendbacks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StuckMessage:
+class StuckMessage(ConsumeMode):
     """A head as it is at `now`, by what its client said at `told_at`. Times of the client are by its own clock.
 
     `patience`: for how long its words stand. `status` is what it says of the head's topic, of all its queues of it
@@ -55,8 +55,6 @@ class StuckMessage:
     address: str | None = None
     client_error: str | None = None
     orderly: bool | None = None
-    message_model: str | None = None
-    consume_type: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     status: Mapping[str, float | int | None] = field(default_factory=dict)
     cached_max: int | None = None
@@ -82,14 +80,6 @@ class StuckMessage:
     @property
     def is_stale(self) -> bool:
         return self.now - self.told_at > self.patience
-
-    @property
-    def is_broadcasting(self) -> bool:
-        return self.message_model == BROADCASTING
-
-    @property
-    def is_pulling(self) -> bool:
-        return self.consume_type == PULLING
 
     @property
     def failed_per_second(self) -> float | None:

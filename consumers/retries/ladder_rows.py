@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.models import Client, ConsumerGroup, Rung
 from consumers.queries.declared import INSIDE, answer, public
 from consumers.queries.findings import DetectedFinding
-from consumers.retries.levels.broker_levels import BrokerLevel
+from consumers.retries.broker_levels import BrokerLevel
 from consumers.words.reasons import stored_words
 from consumers.words.spans import iso
 

@@ -13,6 +13,20 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from consumers.models import Cluster
+from consumers.polling.delay_answers import (
+    BrokerDelays,
+    DelayLimits,
+    DelayMemory,
+    DelayOffsets,
+    DelaysReading,
+    DelayTurn,
+    GroupRung,
+    LevelKey,
+    LevelReading,
+    LevelSample,
+    NextDue,
+    WheelAnswer,
+)
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.reading import BrokerReading, OffsetsReading
 from consumers.polling.record.delays import record_delays
@@ -31,21 +45,6 @@ from consumers.rocketmq.wire.codes import (
 )
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.vocabulary.states import MASTER
-
-from .answers import (
-    BrokerDelays,
-    DelayLimits,
-    DelayMemory,
-    DelayOffsets,
-    DelaysReading,
-    DelayTurn,
-    GroupRung,
-    LevelKey,
-    LevelReading,
-    LevelSample,
-    NextDue,
-    WheelAnswer,
-)
 
 # The largest number of messages that a broker returns in one answer, and that number for messages on disk only
 # (RocketMQ 5.4.0, MessageStoreConfig: maxTransferCountOnMessageInMemory and …InDisk).

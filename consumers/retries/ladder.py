@@ -24,14 +24,23 @@ from consumers.polling.members.membership import pop_answers
 from consumers.queries.declared import given
 from consumers.queries.limits import ClusterAge, broker_ages, limits
 from consumers.queries.queues.overlay import asked_time_lag, offsets, time_lag, unjudged_reason
-from consumers.retries.levels.ladder_rows import last_attempts, sample_holds, sampled_rung
+from consumers.retries.broker_levels import BrokerLevel, BrokerLevels, levels_of
+from consumers.retries.ladder_rows import (
+    DueRetries,
+    Ladder,
+    LadderRung,
+    RetryPolicyRow,
+    SampledRung,
+    WaitingLevel,
+    WheelCount,
+    last_attempts,
+    sample_holds,
+    sampled_rung,
+)
 from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPolicy, retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
 from consumers.vocabulary.states import MASTER, POPPING
 from consumers.words.spans import iso
-
-from .broker_levels import BrokerLevel, BrokerLevels, levels_of
-from .ladder_rows import DueRetries, Ladder, LadderRung, RetryPolicyRow, SampledRung, WaitingLevel, WheelCount
 
 # The rungs of a group's ladder: each level over all brokers, with what of the group was seen to wait there.
 

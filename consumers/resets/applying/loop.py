@@ -18,14 +18,13 @@ from consumers.jobs.hold import Hold
 from consumers.jobs.wires import Ports
 from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.registration import WireClosed
+from consumers.resets.applying.case import Present, Series, Timing, Written, restored, saved, seconds_between
+from consumers.resets.applying.outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, SettledOutcome, outcome_of
 from consumers.resets.planning.gather import Masters, Membership, membership
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ReadBackEvidence
-
-from .case import Present, Series, Timing, Written, restored, saved, seconds_between
-from .outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, SettledOutcome, outcome_of
 
 BEAT_SECONDS = 5.0
 # Each call of a check has its own deadline; a check of ten thousand queues far away takes minutes.

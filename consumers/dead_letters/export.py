@@ -7,7 +7,16 @@ from itertools import chain
 
 from django.utils.translation import gettext
 
-from consumers.dead_letters.queries.filters import MAYBE_SENT
+from consumers.dead_letters.export_channel import ChunkWriter
+from consumers.dead_letters.export_stream import (
+    ExportFailed,
+    ExportWanted,
+    columns_of,
+    content_row,
+    facts_row,
+    lines_of,
+)
+from consumers.dead_letters.filters import MAYBE_SENT
 from consumers.dead_letters.read_queue import DeadQueue, Ends, Place, Tries, reason_of
 from consumers.jobs.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup, ResendItem
@@ -19,9 +28,6 @@ from consumers.rocketmq.messages.stored import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError, ResponseCode, RocketMQError
 from consumers.words.reasons import stored_words
-
-from .channel import ChunkWriter
-from .stream import ExportFailed, ExportWanted, columns_of, content_row, facts_row, lines_of
 
 # All messages that a group's dead-letter queues hold, read from the brokers from begin to end.
 # One answer of a broker is held in memory at a time.

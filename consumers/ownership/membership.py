@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from consumers.models import ClientSubscription
+from consumers.ownership.evidence import PATIENCE, Effect, Effects, Evidence, Held, keys
 from consumers.ownership.group_shares import TopicShare
 from consumers.ownership.reports import MESSAGE_MODEL, MemberReport, Sort, is_broadcasting
-from consumers.ownership.troubles.evidence import PATIENCE, Effect, Effects, Evidence, Held, keys
 from consumers.queries.findings import NOT_AT_ALL, DetectedFinding
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
