@@ -19,7 +19,7 @@ from consumers.ownership.reports import OwnableQueue, why_ownerless
 from consumers.ownership.rows import Holding
 from consumers.ownership.segments import INSTANT, Claims, Segment, claims_between, segments
 from consumers.ownership.timeline import GroupDoubts
-from consumers.repeats.queries import event_name
+from consumers.repeats import event_name
 from consumers.vocabulary.repeats import Confidence
 
 from .deliveries import Cover, Crossing, crossings

@@ -19,8 +19,7 @@ from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.queries.reset_marks import ResetMark, reset_marks
-from consumers.rebalances.events import rebalance_count
-from consumers.rebalances.marks import Mark as RebalanceMark, rebalance_marks
+from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
 from dashboard.figures.layout import beginning

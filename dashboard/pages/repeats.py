@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from consumers.clusters.queries import pipeline_status
 from consumers.groups.detail import group_head
 from consumers.offsets.stores import group_offsets
-from consumers.repeats.queries import (
+from consumers.repeats import (
     CauseTotal,
     RepeatFilters,
     RepeatMark,

@@ -11,7 +11,7 @@ from django.utils import timezone
 from consumers.clusters.connection import check_now
 from consumers.jobs.asking import AnswerFailed
 from consumers.jobs.wires import close_wires
-from consumers.logs.follow.globs import WrongLogGlob, parse_log_globs
+from consumers.logs.globs import WrongLogGlob, parse_log_globs
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
 from consumers.polling.record.lost_offsets import BrokerStays, forget_broker

@@ -14,8 +14,7 @@ from consumers.overview.queries import changes
 from consumers.queries.groups import find_group
 from consumers.queries.history import History, Point, Series, group_history
 from consumers.queries.windows import OPEN_WINDOWS, RangeError
-from consumers.rebalances.events import rebalance_counts
-from consumers.rebalances.marks import Mark, rebalance_marks
+from consumers.rebalances.events import Mark, rebalance_counts, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import cause_words, coded_reason
