@@ -23,8 +23,7 @@ from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, 
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
 from dashboard.figures.layout import beginning
-from dashboard.figures.shapes import REBALANCE, RESET
-from dashboard.figures.time_bars import Mark, change_strip
+from dashboard.figures.time_bars import REBALANCE, RESET, Mark, change_strip
 from dashboard.pages.alerts.preview_pictures import incident_flags
 from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dashboard.demo.actors.actor_arguments import reserve_stdout, start_jvm
+from dashboard.demo.actors.actor import reserve_stdout, start_jvm
 from dashboard.demo.actors.consuming import Consumer
 from dashboard.demo.actors.membership import Handler, Membership, Message
 from dashboard.demo.java import find_java

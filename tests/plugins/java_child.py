@@ -11,7 +11,7 @@ from typing import Any
 
 from jpype import JClass
 
-from dashboard.demo.actors.actor_arguments import reserve_stdout, start_jvm
+from dashboard.demo.actors.actor import reserve_stdout, start_jvm
 from dashboard.demo.actors.consuming import Consumer
 from dashboard.demo.actors.membership import Handler, Membership
 from dashboard.demo.actors.producing import Producer

@@ -10,7 +10,7 @@ from jpype import JClass
 
 from dashboard.demo import shop
 
-from .actor_arguments import begin_actor
+from .actor import begin_actor
 from .membership import Handler, Membership, Message
 
 LISTENER = "org.apache.rocketmq.client.consumer.listener."
