@@ -29,7 +29,7 @@ from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.findings import group_findings
 from dashboard.pages.repeats import repeat_mark_words
-from dashboard.pages.resets.reset import reset_words
+from dashboard.pages.reset import reset_words
 from dashboard.pages.site.problems import UnknownFilter
 
 from .group_offsets import loss_context

@@ -38,7 +38,7 @@ from consumers.words.reasons import reason_words
 from dashboard.figures.offset_bars import stores_bar
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
 from dashboard.pages.common.list_pages import paged
-from dashboard.pages.resets.reset_plan import place_of
+from dashboard.pages.reset_plan import place_of
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import again, difference
 

@@ -28,7 +28,7 @@ from dashboard.pages.alerts.preview_pictures import incident_flags
 from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
-from dashboard.pages.resets.reset import reset_words
+from dashboard.pages.reset import reset_words
 from dashboard.wording.numbers import clock
 
 from .common.figures import mark_words

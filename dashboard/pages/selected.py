@@ -31,7 +31,7 @@ from dashboard.figures.layout import beginning
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, problems, with_charts
-from dashboard.pages.resets.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
+from dashboard.pages.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
 
 from .alerts.alert_forms import form_page, sent
 from .alerts.silences import CHOICES, SilenceForm

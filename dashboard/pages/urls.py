@@ -15,18 +15,18 @@ from . import (
     group_dlq,
     group_offsets,
     groups,
-    message_attempts,
     overview,
+    rebalances,
     repeats,
     resend,
+    reset,
+    reset_plan,
     retries,
     selected,
 )
 from .alerts import alert_preview, alert_rule, alerts, channels, silences
 from .common import figures
-from .ownership import client, group_ownership, member_rates, topic
-from .rebalances import rebalances
-from .resets import reset, reset_plan
+from .ownership import client, group_ownership, topic
 from .site import account, patterns, search, theme
 
 # Addresses of the pages of alerts.
@@ -114,7 +114,7 @@ urlpatterns = [
     path("groups/<str:cluster>/<str:group>/history/", group.group_history, name="group_history"),
     path("groups/<str:cluster>/<str:group>/settings/", group_ownership.settings, name="group_settings"),
     path("groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats, name="group_repeats"),
-    path("groups/<str:cluster>/<str:group>/messages/", message_attempts.message_attempts, name="message_attempts"),
+    path("groups/<str:cluster>/<str:group>/messages/", repeats.message_attempts, name="message_attempts"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
     path("groups/<str:cluster>/<str:group>/lost-offsets/", group_offsets.lost_offsets, name="lost_offsets"),
     path("groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq, name="group_dlq"),
@@ -165,7 +165,7 @@ urlpatterns = [
     path("parts/groups/<str:cluster>/<str:group>/repeats/", repeats.group_repeats_part, name="group_repeats_part"),
     path(
         "parts/groups/<str:cluster>/<str:group>/messages/<str:look>/",
-        message_attempts.message_attempts_part,
+        repeats.message_attempts_part,
         name="message_attempts_part",
     ),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
@@ -208,7 +208,9 @@ urlpatterns = [
     ),
     path("figures/<str:cluster>/<str:group>/ownership/", group_ownership.ownership_figure_of, name="ownership_figure"),
     path(
-        "figures/<str:cluster>/<str:group>/member-rates/", member_rates.member_rates_figure, name="member_rates_figure"
+        "figures/<str:cluster>/<str:group>/member-rates/",
+        group_ownership.member_rates_figure,
+        name="member_rates_figure",
     ),
     path("figures/<str:cluster>/<str:group>/volumes/", retries.volumes, name="volumes_figure"),
     path("figures/<str:cluster>/<str:group>/ladder/", retries.ladder, name="ladder_figure"),

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils.translation import override
 
 from dashboard.pages.groups import NUMBERS as OF_GROUPS
-from dashboard.pages.ownership.member_rates import MEASURES
+from dashboard.pages.ownership.group_ownership import MEASURES
 from dashboard.pages.retries import NUMBERS as OF_RETRIES
 from dashboard.wording.help import HELP
 from tests.health_rows import a_healthy_group, a_read_cluster

@@ -34,11 +34,10 @@ from dashboard.figures.layout import RESET, Span
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, page, refreshing, tabs
 from dashboard.pages.common.list_pages import listed
 from dashboard.pages.common.moments import Range
+from dashboard.pages.reset_plan import FIELDS, ask_for_plan, asker_of
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import clock
 from dashboard.wording.resets import STATUSES, destination
-
-from .reset_plan import FIELDS, ask_for_plan, asker_of
 
 # Offset resets: the list, and marks over time.
 
