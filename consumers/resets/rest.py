@@ -44,7 +44,7 @@ from .planning_rest import (
     reset_answer,
     reset_request_of,
 )
-from .queries import reset_list, shortened
+from .queries import ResetFilters, reset_list, shortened
 from .request import request_plan
 from .rows import ResetQueueRow, ResetRow, reset_queues
 from .tasks import hand_over
@@ -120,10 +120,10 @@ class ResetListView(APIView):
         """
         values = ResetParameters.of(request)
         paging, now = taken(values, *PAGE), timezone.now()
-        filters = {RANGE.get(name, name): value for name, value in values.items()}
+        filters = ResetFilters(**{RANGE.get(name, name): value for name, value in values.items()})
 
         def find(page: int, page_size: int) -> ListedRows:
-            rows, count = reset_list(now, page=page, page_size=page_size, **filters)
+            rows, count = reset_list(now, filters, page=page, page_size=page_size)
             return ListedRows(list(map(shortened, rows)), count)
 
         return list_response(request, ResetRow, find, **paging)
@@ -185,7 +185,7 @@ class AuditExportView(ExportView):
     def get(self, request: Request) -> StreamingHttpResponse:
         """All resets as CSV, the newest first, each with all that was done with it: the audit."""
         filters = {RANGE.get(name, name): value for name, value in AuditParameters.of(request).items()}
-        return csv_response(resets_csv(timezone.now(), **filters), "resets")
+        return csv_response(resets_csv(timezone.now(), ResetFilters(**filters)), "resets")
 
 
 class ResetExportView(ExportView):

@@ -24,7 +24,7 @@ from consumers.queries.groups import find_group
 from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.resets.acts import apply, cancel, restore, resume, why_not_restored
 from consumers.resets.offset_csv import group_offsets_csv, queues_csv
-from consumers.resets.queries import find_reset, reset_events, reset_list, span_of
+from consumers.resets.queries import ResetFilters, find_reset, reset_events, reset_list, span_of
 from consumers.resets.request import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.resets.rows import ResetRow, reset_queues
 from consumers.resets.target_values import ResetRefused
@@ -69,8 +69,10 @@ def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> d
     status = frame.request.GET.get("status", "")
     if status and status not in ResetStatus.values:
         raise UnknownFilter("status", status, ResetStatus.values)
-    wanted: dict[str, Any] = {"cluster": cluster, "group": group, "status": status or None, "page_size": LISTED_ROWS}
-    rows, paging = listed(frame, LISTED_ROWS, lambda number: reset_list(frame.now, page=number, **wanted))
+    filters = ResetFilters(cluster=cluster, group=group, status=status or None)
+    rows, paging = listed(
+        frame, LISTED_ROWS, lambda number: reset_list(frame.now, filters, page=number, page_size=LISTED_ROWS)
+    )
     return {
         "lines": [(row, frame.to("reset", row.id)) for row in rows],
         "is_filtered": bool(status),

@@ -27,8 +27,9 @@ from consumers.models import ConsumerGroup, State
 from consumers.queries.groups import find_group, first_seen
 from consumers.queries.limits import Evaluated, Freshness as Level, evaluated
 from dashboard.figures.plotly_files import PATH
-from dashboard.pages.common.moments import LABELS, Range, range_of
 from dashboard.wording.numbers import ago
+
+from .moments import LABELS, Range, range_of
 
 # Who may open a page, its policy for charts, and what is wrong with a form.
 

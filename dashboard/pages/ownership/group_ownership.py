@@ -41,7 +41,7 @@ from dashboard.pages.common.frame import (
     refreshing,
     tabs,
 )
-from dashboard.pages.common.moments import moment_of
+from dashboard.pages.common.moments import moment_of, range_of
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 
 from .ownership_tables import compared, member_table, queue_table, subscription_table
@@ -211,10 +211,8 @@ def measure_choices(frame: Frame) -> list[Choice]:
 def member_rates_figure(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """The chart of one measure, as JSON for the browser to draw."""
     now, measure = timezone.now(), measure_of(request)
-    shown = charted(request, now, cluster, group)
-    found = find_group(cluster, group)
-    if found is None:
-        raise no_group(cluster, group)
+    found = group_or_404(cluster, group)
+    shown = range_of(request, now).collected_from(found.first_seen_at)
     try:
         rates = member_rates(
             found, since=shown.since, until=shown.until, now=now, topic=request.GET.get("topic") or None
