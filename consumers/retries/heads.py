@@ -1,24 +1,111 @@
-"""The oldest unfinished message of each queue, with all that is known of it. Null is unknown."""
+"""The oldest unfinished message of each queue, with all that is known of it; and whether what its group sends back
+arrives: in its retry topics, its dead-letter topic, or at a delay level. Null is unknown.
+"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Max, Min, QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.models import Assignment, Client, ConsumerGroup, HeadMessage, QueueSnapshot
+from consumers.models import Assignment, Client, ConsumerGroup, GroupWindow, HeadMessage, QueueSnapshot, Rung, TopicKind
 from consumers.ownership.segments import patience_of
 from consumers.polling.heads import unfinished_heads
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import offsets
 from consumers.retries.blocked_rows import StoredHead
+from consumers.retries.checks.brokers import refusals
 from consumers.retries.checks.observed import ConsumeMode
-from consumers.retries.retry_arrivals import LOOKED_BACK, RetryArrivals, refusals, retry_arrivals
 from consumers.words.reasons import stored_words
+
+MINUTE = timedelta(minutes=1)
+# What failed longer ago says nothing of what fails now.
+LOOKED_BACK = timedelta(minutes=3)
+OLD_WAITING = gettext_lazy("some are at delay levels, and the time of the newest send-back is unknown")
+NO_WINDOWS = gettext_lazy("send-backs are not aggregated yet")
+MAYBE_EARLIER = gettext_lazy("send-backs since then are not known yet")
+
+
+@dataclass(frozen=True)
+class MinuteVolumes:
+    """What one minute from `start` saw."""
+
+    start: datetime
+    into_retry: int | None
+    into_dlq: int | None
+
+    @property
+    def something(self) -> bool:
+        return bool(self.into_retry) or bool(self.into_dlq)
+
+    @property
+    def nothing(self) -> bool:
+        return self.into_retry == 0 and self.into_dlq == 0
+
+
+@dataclass(frozen=True)
+class RetryArrivals:
+    """Of one group: its last minutes, when a number of its retry topics last changed, and since when the longest
+    waiting of those that were found on delay levels waits. Null is none; `unread` is why that is not known."""
+
+    minutes: Sequence[MinuteVolumes] = field(default_factory=list)
+    changed_at: datetime | None = None
+    waiting_since: datetime | None = None
+    unread: str | None = None
+
+    def since(self, moment: datetime) -> tuple[bool | None, str | None]:
+        """Whether anything did since then, and why that is not known where it is not."""
+        minutes = [one for one in self.minutes if one.start > moment - MINUTE]
+        if any(one.something for one in minutes if one.start >= moment):
+            return True, None
+        if self.unread is not None:
+            return None, self.unread
+        if self.waiting_since is not None:
+            return (True, None) if self.waiting_since >= moment else (None, str(OLD_WAITING))
+        if not minutes:
+            return None, str(NO_WINDOWS)
+        is_quiet = self.changed_at is None or self.changed_at <= moment
+        if all(one.nothing or (is_quiet and one.into_dlq == 0) for one in minutes):
+            return False, None
+        return None, str(MAYBE_EARLIER)
+
+
+def retry_arrivals(
+    groups: Collection[ConsumerGroup], brokers: Mapping[int, Sequence[BrokerAge]], now: datetime
+) -> dict[int, RetryArrivals]:
+    """By the group's id. Three queries. `brokers`: of each cluster, by its id."""
+    keys = [group.pk for group in groups]
+    if not keys:
+        return {}
+    unread = {cluster: _unread(ages, now) for cluster, ages in brokers.items()}
+    minutes = _minutes(keys, now)
+    retries = QueueSnapshot.objects.filter(group__in=keys, queue__topic__kind=TopicKind.RETRY)
+    changed = dict(retries.values_list("group").annotate(at=Max("changed_at")))
+    rungs = Rung.objects.filter(group__in=keys, messages__gt=0)
+    waiting = dict(rungs.values_list("group").annotate(since=Min("oldest_stored_at")))
+    return {
+        group.pk: RetryArrivals(
+            minutes.get(group.pk, []), changed.get(group.pk), waiting.get(group.pk), unread.get(group.cluster_id)
+        )
+        for group in groups
+    }
+
+
+def _minutes(groups: Collection[int], now: datetime) -> dict[int, list[MinuteVolumes]]:
+    rows = GroupWindow.objects.filter(group__in=groups, step_seconds=60, start__gte=now - LOOKED_BACK - MINUTE)
+    found: dict[int, list[MinuteVolumes]] = {}
+    for group, *minute in rows.order_by("start").values_list("group", "start", "into_retry", "into_dlq"):
+        found.setdefault(group, []).append(MinuteVolumes(*minute))
+    return found
+
+
+def _unread(brokers: Iterable[BrokerAge], now: datetime) -> str | None:
+    reasons = (broker.unread_reason(now, limits()) for broker in brokers)
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from consumers.polling.delay_answers import DelayLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller, PollSettings
+from dashboard import page_urls
 from dashboard.demo.cluster import RocketMQ
-from dashboard.pages import urls as page_urls
 from tests.broker_state import counters, state, wait_until_delivered
 from tests.plugins.java_admin import JavaAdmin
 from tests.walk.addresses import addresses, named, resources

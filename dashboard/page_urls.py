@@ -6,9 +6,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.generic import RedirectView
 
-from dashboard.pages.site.login import limited
-
-from . import (
+from dashboard.pages import (
     clusters,
     findings,
     group,
@@ -24,10 +22,11 @@ from . import (
     retries,
     selected,
 )
-from .alerts import alert_preview, alert_rule, alerts, channels, silences
-from .common import figures
-from .ownership import client, group_ownership, topic
-from .site import account, patterns, search, theme
+from dashboard.pages.alerts import alert_preview, alert_rule, alerts, channels, silences
+from dashboard.pages.common import figures
+from dashboard.pages.ownership import client, group_ownership, topic
+from dashboard.pages.site import account, patterns, search, theme
+from dashboard.pages.site.login import limited
 
 # Addresses of the pages of alerts.
 
