@@ -18,7 +18,7 @@ from consumers.dead_letters.export_stream import (
 )
 from consumers.dead_letters.filters import MAYBE_SENT
 from consumers.dead_letters.read_queue import DeadQueue, Ends, Place, Tries, reason_of
-from consumers.jobs.wires import connected, masters
+from consumers.jobs.hold import connected, masters
 from consumers.models import Cluster, ConsumerGroup, ResendItem
 from consumers.polling.registration import NoAccess, Wire
 from consumers.queries.groups import find_group

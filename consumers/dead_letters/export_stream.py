@@ -21,7 +21,7 @@ from consumers.dead_letters.export_channel import (
 )
 from consumers.dead_letters.filters import DeadLetterFilters, filters_of, words_of
 from consumers.jobs.asking import RedisDown
-from consumers.jobs.csv_cells import LINE_END, cell, line_of
+from consumers.rest.answers import LINE_END, cell, line_of
 from consumers.rocketmq.messages.bodies import DecodedBody, decoded_body
 from consumers.rocketmq.messages.dead import DeadMessage
 from consumers.rocketmq.messages.stored import StoredMessage

@@ -12,11 +12,11 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from consumers.jobs.csv_cells import cell, line_of, text_of
 from consumers.models import ConsumerGroup, QueueSnapshot, ResetEvent, ResetOutcome, ResetQueue, TopicKind
 from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import offsets
 from consumers.resets.target_values import QueueKey, ValueRefused, is_offset, whole
+from consumers.rest.answers import cell, line_of, text_of
 from consumers.words.reasons import stored_words
 
 from .queries import ResetFilters, reset_list, shortened

@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.lake.knot_days import day_start
 from consumers.lake.one_group import read_group
 from consumers.lake.reader import dataset, files, folder_files, steadily

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from consumers.jobs.wires import why_read_only
+from consumers.jobs.hold import why_read_only
 from consumers.models import (
     ConsumerGroup,
     GroupKind,

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets import past_offsets, target_values
 from consumers.resets.planning.queue_plan import QueueOffsets

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import Broker, Cluster, ConsumerGroup
 from tests.browser.conftest import Site
 from tests.browser.test_accessibility import judged

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from consumers.jobs.acts import ActRefused, note
-from consumers.jobs.wires import why_read_only
+from consumers.jobs.hold import why_read_only
 from consumers.models import Cluster, ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.retries.checks.observed import BrokerConditions, RetryConditions, group_facts
 from consumers.vocabulary.states import READ, WRITE

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from consumers.clusters.connection import check_now
 from consumers.jobs.asking import AnswerFailed
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.logs.globs import WrongLogGlob, parse_log_globs
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.lake.same_names import names_note
-from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNERSHIP, READINGS, TIME
+from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNERSHIP, READINGS, TIME, names_note
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
 from consumers.polling.brokers.joined import encoded
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading

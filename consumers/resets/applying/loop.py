@@ -14,8 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from consumers.jobs.hold import Hold
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Hold, Ports
 from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.registration import WireClosed
 from consumers.resets.applying.case import Present, Series, Timing, Written, restored, saved, seconds_between

@@ -8,8 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, NotHeld, left_behind
-from consumers.jobs.wires import Ports, connected
+from consumers.jobs.hold import Hold, NotHeld, Ports, connected, left_behind
 from consumers.models import (
     Cluster,
     ConsumerGroup,

@@ -10,8 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold
-from consumers.jobs.wires import Ports, read_only_reason, reading
+from consumers.jobs.hold import Hold, Ports, read_only_reason, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.registration import WireClosed
 from consumers.resets.methods import why_offset_moved

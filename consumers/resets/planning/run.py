@@ -11,8 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, NotHeld
-from consumers.jobs.wires import Ports, connected, reading
+from consumers.jobs.hold import Hold, NotHeld, Ports, connected, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together

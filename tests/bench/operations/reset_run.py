@@ -20,7 +20,7 @@ def main(namesrv: str, address: str, name: str, *topics: str) -> None:
     from django.contrib.auth.models import User
     from django.core.management import call_command
 
-    from consumers.jobs.wires import close_wires
+    from consumers.jobs.hold import close_wires
     from consumers.models import Broker, Cluster, ConsumerGroup, ResetKind, Topic
 
     call_command("migrate", verbosity=0)

@@ -15,7 +15,7 @@ from redis import Redis
 
 from consumers.dead_letters.export_channel import Channel, ChunkWriter
 from consumers.dead_letters.export_stream import CONTENT, FACTS
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import AuditEvent, Broker, ConsumerGroup
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter

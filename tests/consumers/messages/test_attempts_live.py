@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster
 from consumers.polling.members.membership import Budget

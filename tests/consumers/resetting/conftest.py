@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.members.membership import Budget

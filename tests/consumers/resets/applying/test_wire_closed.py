@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.hold import Hold
-from consumers.jobs.wires import close_wires, connected
+from consumers.jobs.hold import Hold, close_wires, connected
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.registration import Wire, WireClosed
 from consumers.resets.applying.loop import NoEnd, keep_alive

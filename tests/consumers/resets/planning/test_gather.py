@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup
 from consumers.resets.planning.gather import Known, gather, known_of, told, united
 from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup

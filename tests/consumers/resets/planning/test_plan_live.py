@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueue, ResetStatus
 from consumers.polling.registration import Wire
 from consumers.resets.planning.gather import gather, known_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.registration import Wire

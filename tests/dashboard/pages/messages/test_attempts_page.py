@@ -9,7 +9,7 @@ import time_machine
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import AuditEvent, Cluster, ConsumerGroup
 from tests.consumers.messages.index_broker import IndexBroker, an_index_broker
 from tests.dead_letter_rows import a_letter
