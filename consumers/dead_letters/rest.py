@@ -29,13 +29,15 @@ from consumers.dead_letters.export_stream import (
 from consumers.dead_letters.filters import TEXTS, TIMES, DeadLetterFilters
 from consumers.dead_letters.listing import Completeness, DeadLetterRow, dead_letter_list
 from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE, ResendRequest, Selection, plan
-from consumers.dead_letters.resend.preview import cancel, preview_of, start
-from consumers.dead_letters.resend.resend_rows import (
+from consumers.dead_letters.resend.preview import (
     ResendMessageRow,
     ResendRow,
+    cancel,
     find_resend,
+    preview_of,
     resend_list,
     resend_messages,
+    start,
 )
 from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.models import Destination, Resend, ResendOutcome, ResendStatus

@@ -22,9 +22,9 @@ from consumers.resets.target_values import Asker, ResetRefused, ResetRequest
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ApplyReason, ResetAct
 
-from .overdue import end_unsent
 from .request import (
     MAY_RESET,
+    end_unsent,
     note_act,
     request_plan,
     resumable,

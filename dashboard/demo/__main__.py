@@ -14,7 +14,7 @@ from types import FrameType
 from typing import NoReturn
 
 from dashboard.demo.actors.actor import PROJECT, STEP_SECONDS, Actor, ActorArguments, Roamer
-from dashboard.demo.jars import ensure_jars, jars_folder
+from dashboard.demo.cluster import ensure_jars, jars_folder
 
 from . import shop
 from .cluster import RocketMQ

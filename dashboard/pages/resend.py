@@ -28,8 +28,19 @@ from consumers.dead_letters.resend.plan import (
     chosen_of,
     plan,
 )
-from consumers.dead_letters.resend.preview import NotCancelled, NotStarted, Preview, cancel, preview, preview_of, start
-from consumers.dead_letters.resend.resend_rows import ResendRow, find_resend, resend_list, resend_messages
+from consumers.dead_letters.resend.preview import (
+    NotCancelled,
+    NotStarted,
+    Preview,
+    ResendRow,
+    cancel,
+    find_resend,
+    preview,
+    preview_of,
+    resend_list,
+    resend_messages,
+    start,
+)
 from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.dead_letters.tasks import hand_over
 from consumers.models import ConsumerGroup, Destination, Resend, ResendOutcome

@@ -23,10 +23,9 @@ from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.applying.loop import keep_alive, read_back
 from consumers.resets.applying.write import FIELDS, GONE, Clock, MayNotWrite, Writing, why_not_written, why_too_late
 from consumers.resets.methods import what_moved
-from consumers.resets.overdue import finish
 from consumers.resets.planning.gather import gather, known_of
 from consumers.resets.planning.queue_plan import GroupSetup
-from consumers.resets.request import note_work
+from consumers.resets.request import finish, note_work
 from consumers.resets.target_values import QueueKey
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ApplyReason, ReadBackEvidence, ResetAct

@@ -14,8 +14,7 @@ from consumers.jobs.hold import Hold, Ports, read_only_reason, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.registration import WireClosed
 from consumers.resets.methods import why_offset_moved
-from consumers.resets.overdue import TAKEN_UP_WITHIN
-from consumers.resets.request import MAY_RESET
+from consumers.resets.request import MAY_RESET, TAKEN_UP_WITHIN
 from consumers.resets.reset_targets import TARGETS
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
 from consumers.rocketmq.writes import NotApplied

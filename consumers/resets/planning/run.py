@@ -15,8 +15,7 @@ from consumers.jobs.hold import Hold, NotHeld, Ports, connected, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
-from consumers.resets.overdue import refuse_unplanned
-from consumers.resets.request import note_work
+from consumers.resets.request import note_work, refuse_unplanned
 from consumers.resets.reset_targets import TARGETS, target_of
 from consumers.resets.target_values import QueueKey, ResetRefused, check_number
 from consumers.rocketmq.name_server import Route
