@@ -98,14 +98,14 @@ def retry_arrivals(
 def _minutes(groups: Collection[int], now: datetime) -> dict[int, list[MinuteVolumes]]:
     rows = GroupWindow.objects.filter(group__in=groups, step_seconds=60, start__gte=now - LOOKED_BACK - MINUTE)
     found: dict[int, list[MinuteVolumes]] = {}
-    for group, *minute in rows.order_by("start").values_list("group", "start", "into_retry", "into_dlq"):
-        found.setdefault(group, []).append(MinuteVolumes(*minute))
+    of_minutes = rows.order_by("start").values_list("group", "start", "into_retry", "into_dlq")
+    for group, start, into_retry, into_dlq in of_minutes:
+        found.setdefault(group, []).append(MinuteVolumes(start, into_retry, into_dlq))
     return found
 
 
 def _unread(brokers: Iterable[BrokerAge], now: datetime) -> str | None:
-    reasons = (broker.unread_reason(now, limits()) for broker in brokers)
-    return next((reason for reason in reasons if reason is not None), None)
+    return next((why for broker in brokers if (why := broker.unread_reason(now, limits())) is not None), None)
 
 
 @dataclass(frozen=True)
