@@ -1,11 +1,10 @@
-"""What workers report, in words: the evidence of rules and what happens to incidents; why a job has no answer, what
-helps a connection that failed, and what reading back an offset found.
+"""What the general worker reports, in words: why it has no answer, what helps a connection that failed, and what
+reading back an offset found.
 """
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.vocabulary.alerts import AlertEvidence, IncidentSentence
 from consumers.vocabulary.reasons import AnswerProblem, ConnectionCure
 from consumers.vocabulary.resets import ReadBackEvidence
 
@@ -109,108 +108,4 @@ READ_BACK_EVIDENCE: dict[str, str | Promise] = {
     ReadBackEvidence.SOMEBODY_COMMITTED_OVER: _("Somebody committed over it."),
     ReadBackEvidence.TARGET_NOT_TAKEN: _("It continues from where it was: the target was not taken."),
     ReadBackEvidence.OR_ONE_OF_MORE: _("%(first)s or one of %(n)s more"),
-}
-
-
-ALERT_EVIDENCE: dict[str, str | Promise] = {
-    AlertEvidence.PARTS: _("%(parts)s"),
-    AlertEvidence.STATE: _("state: %(state)s"),
-    AlertEvidence.STATE_REASON: _("state unknown: %(rule)s"),
-    AlertEvidence.FINDING: _("finding: %(finding)s"),
-    AlertEvidence.LAG: _("%(lag_messages)s behind"),
-    AlertEvidence.OLDEST_WAITS: _("its oldest message waits for %(waited_seconds)s"),
-    AlertEvidence.DRAINS_IN: _("drains in %(drain_seconds)s"),
-    AlertEvidence.EXPIRED: _("%(expired_messages)s expired unread"),
-    AlertEvidence.EXPIRES_IN: _("the oldest unconsumed message may be deleted in %(left_seconds)s"),
-    AlertEvidence.EXPIRED_MAYBE: _("the oldest unconsumed message may be deleted already"),
-    AlertEvidence.RETRY_SHARE: _("%(share)s redeliveries for each message consumed, over the last hour"),
-    AlertEvidence.MEMBERS: _("%(present_members)s"),
-    AlertEvidence.NO_MEMBER: _("no member"),
-    AlertEvidence.DLQ_INFLOW: _("DLQ inflow of %(dead_messages)s in the 5 minutes until %(end)s UTC"),
-    AlertEvidence.REBALANCES: _("%(rebalance_episodes)s within an hour"),
-    AlertEvidence.REPEATS: _("%(found_repeats)s within an hour"),
-    AlertEvidence.REDELIVERED: _("at least %(least_messages)s redelivered within an hour"),
-    AlertEvidence.STABLE: _("the members are stable"),
-    AlertEvidence.CHANGING: _("the members have been changing for %(changing_seconds)s"),
-    AlertEvidence.NOTHING_HELD: _("no member has held the same oldest message since its previous report"),
-    AlertEvidence.HELD: _("%(client)s has held the same oldest message of %(place)s for %(held_seconds)s"),
-    AlertEvidence.UNOWNED: _("%(unowned_queues)s consumed by nobody"),
-    AlertEvidence.DOUBLY_OWNED: _("%(shared_queues)s consumed by two members"),
-    AlertEvidence.NO_FINDINGS: _("no findings"),
-    AlertEvidence.MORE_FINDINGS: _("%(other_findings)s"),
-    AlertEvidence.ALL_KNOWN: _("state and lag are known"),
-    AlertEvidence.STATE_UNKNOWN: _("state unknown for %(unknown_seconds)s: %(why)s"),
-    AlertEvidence.LAG_UNKNOWN: _("lag unknown for %(unknown_seconds)s: %(why)s"),
-    AlertEvidence.NO_LOSS: _("no committed offset of the broker is lost"),
-    AlertEvidence.LOSS: _("%(broker)s lost the offsets of %(losing_groups)s, %(lost_queues)s"),
-    AlertEvidence.LAST_READ: _("last read %(at)s UTC"),
-    AlertEvidence.SLAVE_READ: _("slave %(slave)s is read in its master's place"),
-    AlertEvidence.LOST_REPORTED: _("%(lost_queues)s with a lost offset: reported for the broker"),
-    AlertEvidence.SCRAPED: _("scraped %(age_seconds)s ago"),
-    AlertEvidence.LAST_SCRAPED: _("last scraped %(age_seconds)s ago"),
-    AlertEvidence.NEVER_SCRAPED: _("never scraped since the cluster was added %(age_seconds)s ago"),
-    AlertEvidence.BROKER_NEVER_SCRAPED: _("%(reason)s; never scraped, tried for %(age_seconds)s"),
-    AlertEvidence.BROKER_LAST_SCRAPED: _("%(reason)s; last scraped %(age_seconds)s ago"),
-    AlertEvidence.BROKERS_LISTED: _("name servers listed its brokers %(age_seconds)s ago"),
-    AlertEvidence.BROKERS_LAST_LISTED: _("%(error)s; name servers last listed its brokers %(age_seconds)s ago"),
-    AlertEvidence.SITE_SCRAPED: _("last scrape of any cluster %(age_seconds)s ago"),
-    AlertEvidence.SITE_NEVER_SCRAPED: _("never scraped since the first cluster was added %(age_seconds)s ago"),
-    AlertEvidence.SITE_EVALUATED: _("last evaluation %(age_seconds)s ago"),
-    AlertEvidence.SITE_NEVER_EVALUATED: _("never evaluated since the first cluster was added %(age_seconds)s ago"),
-    AlertEvidence.NOTHING_TO_SCRAPE: _("there is no cluster to scrape"),
-    AlertEvidence.NOTHING_TO_EVALUATE: _("there is no cluster to evaluate"),
-    AlertEvidence.NOTHING_SCRAPED: _("no cluster is being scraped"),
-    AlertEvidence.CLUSTER_REMOVED: _("the cluster was just removed"),
-    AlertEvidence.NAME_SERVERS_NOT_ASKED: _("the cluster is not being scraped, so its name servers are not asked"),
-    AlertEvidence.NO_BROKER_OF: _("no broker of %(cluster)s is known yet"),
-    AlertEvidence.BROKER_NOT_READ: _("%(broker)s is not read"),
-    AlertEvidence.NOT_EVALUATED_SINCE: _("not evaluated since %(since)s"),
-    AlertEvidence.NOT_IN_RANGE: _("the evaluated range does not contain the answer"),
-    AlertEvidence.NOT_DRAINING: _("it consumes no faster than is produced, or its rates are unknown"),
-    AlertEvidence.MIN_OFFSET_UNREAD: _("the min offset of a queue with lag was not read"),
-    AlertEvidence.RETENTION_UNKNOWN: _("the message retention of a broker, or the time lag of a queue, is unknown"),
-    AlertEvidence.VOLUME: _("%(volume_reason)s"),
-    AlertEvidence.INFLOW_INCOMPLETE: _("the DLQ inflow of the last 5 evaluated minutes is not known in full"),
-    AlertEvidence.POP_WITHOUT_OWNERS: _("POP consumers: their queues have no owner"),
-    AlertEvidence.PULL_WITHOUT_OWNERS: _("pull consumers: not all of them report which queues they own"),
-    AlertEvidence.HELD_UNREPORTED: _("%(client)s has not reported its cached messages"),
-    AlertEvidence.OWNED_UNREPORTED: _("%(client)s has not reported which queues it owns"),
-    AlertEvidence.OWNED_UNREPORTED_SHARED: _("one of the processes that share an id has not reported its queues"),
-    AlertEvidence.MEMBERS_NOT_SINCE: _("not every broker has reported the group's members since %(since)s"),
-    AlertEvidence.SETTLING: _("settling: two complete scrapes in a row must agree on the owners"),
-    AlertEvidence.NOT_CHECKED: _("not checked of late: the general worker lags or does not run"),
-    AlertEvidence.PAUSED: _("paused by configuration: consumeEnable is false"),
-    AlertEvidence.OFFLINE_USUAL: _("offline by habit, and its time lag is within its usual maximum"),
-    AlertEvidence.OFFLINE_BY_HABIT: _("offline by habit: without a member for %(share)s of the last %(days)s days"),
-    AlertEvidence.PULLS: _("pull consumers: brokers list them only while they pull"),
-    AlertEvidence.BROADCASTING: _("broadcasting: each member consumes all queues"),
-    AlertEvidence.EVERY_OWNER: _("broadcasting: every member owns every queue"),
-    AlertEvidence.ROLLOUT: _("rollout: each member restarts once"),
-}
-
-INCIDENT_SENTENCES: dict[str, str | Promise] = {
-    IncidentSentence.FIRING: _("%(where)s: %(what)s since %(since)s UTC: %(evidence)s"),
-    IncidentSentence.FIRING_UNKNOWN_GROUPS: _(
-        "%(where)s: %(what)s since %(since)s UTC: %(evidence)s; it leaves %(unknown_groups)s unknown"
-    ),
-    IncidentSentence.UNKNOWN: _("%(where)s: %(what)s became unknown and stays open: %(reason)s"),
-    IncidentSentence.KNOWN: _("%(where)s: %(rule)s is known again: %(evidence)s"),
-    IncidentSentence.RECOVERED: _("%(where)s: %(rule)s resolved after %(lasted_seconds)s: %(evidence)s"),
-    IncidentSentence.GONE: _(
-        "%(where)s: %(rule)s resolved after %(lasted_seconds)s: the subject no longer exists, or no rule selects it."
-    ),
-    IncidentSentence.RULE_ENDED: _(
-        "%(where)s: %(rule)s resolved after %(lasted_seconds)s: the rule was removed or disabled, or no longer "
-        "selects the subject."
-    ),
-    IncidentSentence.RULE_CHANGED: _("%(where)s: the rule was changed: %(changes)s."),
-    IncidentSentence.SEVERITY_CHANGED: _("severity %(before)s → %(after)s"),
-    IncidentSentence.THRESHOLD_CHANGED: _("threshold %(before)s → %(after)s"),
-    IncidentSentence.STATES_CHANGED: _("states %(before)s → %(after)s"),
-    IncidentSentence.SILENCED: _("%(where)s: silenced until %(until)s UTC by %(by)s: %(reason)s"),
-    IncidentSentence.UNSILENCED: _("%(where)s: the silence is over."),
-    IncidentSentence.ACKNOWLEDGED: _("Acknowledged."),
-    IncidentSentence.ACKNOWLEDGED_WITH: _("Acknowledged: %(comment)s"),
-    IncidentSentence.UNACKNOWLEDGED: _("Acknowledgement withdrawn."),
-    IncidentSentence.GROUP_ON_TOPIC: _("%(place)s on %(topic)s"),
 }

@@ -19,7 +19,7 @@ from consumers.vocabulary.reasons import (
     reasons_in,
 )
 
-from . import jobs, offset_files, repeats, resets
+from . import alerts, jobs, offset_files, repeats, resets
 from .spans import age, counted
 from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
 
@@ -225,7 +225,7 @@ CATALOGUES = (
         jobs.ANSWER_PROBLEMS,
     ),
     *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
-    *(jobs.ALERT_EVIDENCE, jobs.INCIDENT_SENTENCES),
+    *(alerts.ALERT_EVIDENCE, alerts.INCIDENT_SENTENCES),
 )
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
 
