@@ -307,7 +307,7 @@ MARK_COLUMNS = ("group_id", "episode_since", "started_before", "last_change_at",
 class Mark:
     """Consecutive rebalances of one group: an episode, or all episodes of an unstable group.
 
-    `at` is the name of its newest rebalance (event_name.py), `causes` are the causes of that one.
+    `at` is the name of its newest rebalance (`event_name`), `causes` are the causes of that one.
     """
 
     cluster: str
