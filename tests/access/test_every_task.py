@@ -20,8 +20,7 @@ from consumers.words.reasons import stored_words
 from dashboard.celery import app
 from dashboard.launch import launcher
 from tests.access.rules import PAGE
-from tests.dead_letter_rows import a_resend
-from tests.resend_world import a_resendable_group
+from tests.dead_letter_rows import a_resend, a_resendable_group
 from tests.reset_rows import a_reset, an_operator
 from tests.world import NOW, ago
 

@@ -14,8 +14,7 @@ from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller, PollSettings
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.resetting.live_site import Site
-from tests.consumers.resetting.live_world import BROKERS
+from tests.consumers.resetting.live_site import BROKERS, Site
 from tests.plugins.java_admin import JavaAdmin
 
 
