@@ -40,7 +40,7 @@ from .messages.rest import MessageAttemptsView
 from .offsets.rest import AcknowledgeLossView, OffsetListView
 from .ownership.rest import AssignmentListView, MemberListView, MemberRatesView, SubscriptionView
 from .rebalances.rest import GroupRebalanceListView, RebalanceListView
-from .repeats.rest import GroupRepeatListView, RepeatListView
+from .repeats import GroupRepeatListView, RepeatListView
 from .resets.rest import (
     ApplyResetView,
     AuditExportView,

@@ -15,5 +15,5 @@ urlpatterns = [
     path("healthz", live, name="healthz"),
     path("readyz", ready, name="readyz"),
     path("metrics", MetricsView.as_view(), name="metrics"),
-    path("", include("dashboard.pages.urls")),
+    path("", include("dashboard.page_urls")),
 ]

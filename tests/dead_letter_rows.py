@@ -1,4 +1,4 @@
-"""Rows of dead letters, of looks into their queues and of re-sends."""
+"""Rows of dead letters, looks into their queues and re-sends; and a group whose dead letters may be sent again."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,12 +8,13 @@ from consumers.models import (
     DeadLetter,
     DeadLetterLook,
     Destination,
+    GroupBroker,
     Resend,
     ResendItem,
     ResendOutcome,
     ResendStatus,
 )
-from tests.world import NOW
+from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, ago
 
 MINUTE_AGO = NOW - timedelta(minutes=1)
 
@@ -76,3 +77,15 @@ def an_item(resend: Resend, letter: DeadLetter, **fields: Any) -> ResendItem:
         "at": MINUTE_AGO,
     }
     return ResendItem.objects.create(resend=resend, **{**said, **fields})
+
+
+def a_resendable_group() -> ConsumerGroup:
+    """`billing` on `prod`, with the topic Order."""
+    cluster = a_cluster()
+    a_broker(cluster, permission=6, routed_permission=6, config_at=ago(5), routed_at=ago(5))
+    group = a_group(cluster)
+    values = {"configured": True, "retry_queue_nums": 1, "retry_permissions": {"%RETRY%billing": 6}}
+    GroupBroker.objects.create(group=group, broker="broker-a", changed_at=ago(60), **values)
+    a_queue(cluster, "Order")
+    a_queue(cluster, "%RETRY%billing", kind="retry")
+    return group

@@ -1,9 +1,14 @@
-"""A group of which everything that health looks at is known, and nothing is wrong."""
+"""A group of which everything that health looks at is known, and nothing is wrong; and findings as the health task
+stores them.
+"""
 
-from consumers.models import Cluster, ConsumerGroup, GroupState, GroupTotal, GroupWindow
+from hashlib import sha256
+from typing import Any
+
+from consumers.models import Cluster, ConsumerGroup, GroupHealth, GroupState, GroupTotal, GroupWindow, StoredFinding
 from tests.browser.fleets import a_fleet, read_for_an_hour
 from tests.retry_rows import retries_work, volumes_flow
-from tests.world import a_broker, a_cluster
+from tests.world import a_broker, a_cluster, ago
 
 BROKERS = ("broker-a", "broker-b")
 
@@ -27,3 +32,23 @@ def a_healthy_group(cluster: Cluster, name: str = "billing", state: str = "OK", 
     volumes_flow(group)
     GroupWindow.objects.filter(group=group).update(into_dlq=0)
     return group
+
+
+def a_finding(subject: ConsumerGroup | Cluster, code: str, severity: str = "critical", **fields: Any) -> StoredFinding:
+    """Of a group; or of a broker or file of a cluster. It began ten minutes ago."""
+    of_group = {"group": subject, "group_name": subject.name} if isinstance(subject, ConsumerGroup) else {}
+    cluster = subject.cluster if isinstance(subject, ConsumerGroup) else subject
+    values: dict[str, Any] = {
+        "identity": sha256(f"{code} {subject.pk} {fields}".encode()).hexdigest(),
+        "since": ago(600),
+        "last_seen_at": ago(10),
+    }
+    values |= {"code": code, "severity": severity, "cluster": cluster, **of_group}
+    return StoredFinding.objects.create(**(values | fields))
+
+
+def was_checked(*groups: ConsumerGroup, seconds_ago: float = 10) -> None:
+    for group in groups:
+        GroupHealth.objects.update_or_create(
+            group=group, defaults={"level": "ok", "noted_at": ago(seconds_ago), "checked_at": ago(seconds_ago)}
+        )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from dashboard.demo.jars import ROCKETMQ_VERSION, ensure_jars, jars_folder
+from dashboard.demo.cluster import ROCKETMQ_VERSION, ensure_jars, jars_folder
 from dashboard.demo.java import DemoFailed, find_java
 from tests.plugins.older_rocketmq import VERSIONS
 

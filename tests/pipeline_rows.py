@@ -6,8 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from consumers.lake.same_names import names_note
-from consumers.lake.schemas import TABLES
+from consumers.lake.schemas import TABLES, names_note
 from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.pipeline.kernel.readings import Gathered
 from consumers.pipeline.kernel.time_lag import History, KnotsOf, TimeLags

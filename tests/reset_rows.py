@@ -1,8 +1,11 @@
-"""Rows of offset resets, each with the least that it needs."""
+"""Rows of offset resets, each with the least that it needs; readers of their pages, and resets in the states that
+these show.
+"""
 
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.test import Client
 
 from consumers.models import (
     ConsumerGroup,
@@ -10,10 +13,13 @@ from consumers.models import (
     ResetEvent,
     ResetKind,
     ResetMethod,
+    ResetOutcome,
     ResetQueue,
     ResetStatus,
+    ResetStep,
 )
-from consumers.resets.targets.values import Asker
+from consumers.resets.target_values import Asker
+from tests.walk.page_text import said
 from tests.world import NOW, ago
 
 SEEN = {
@@ -95,3 +101,30 @@ def a_queue_left_out(reset: Reset, queue_id: int, why: str = "broker-b does not 
 def an_event(reset: Reset, sentence: str = "Planned it.", **fields: Any) -> ResetEvent:
     said = {"at": NOW, "by_name": "ops", "address": "10.1.2.3", "via": "rest"}
     return ResetEvent.objects.create(reset=reset, sentence=sentence, **{**said, **fields})
+
+
+ENDED = {"started_at": ago(50), "finished_at": ago(10), "working_at": ago(11), "applied_by_name": "eve"}
+BACK = {"step": ResetStep.READ_BACK, "before": 60, "before_at": ago(40), "written_at": ago(39)}
+READ = {"outcome": ResetOutcome.CONFIRMED, "after": 41, "after_at": ago(12), "evidence": "It moved on from there."}
+
+
+def logged_in(role: str) -> Client:
+    user = User.objects.create_user(role)
+    user.groups.add(Group.objects.get(name=role))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def text(answer: Any) -> str:
+    return " ".join(said(answer.text))
+
+
+def at(reset: Reset, act: str = "") -> str:
+    return f"/resets/{reset.pk}/{act}"
+
+
+def a_plan(group: ConsumerGroup, **fields: Any) -> Reset:
+    reset = a_reset(group, **fields)
+    a_reset_queue(reset, 1)
+    return reset

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from consumers.dead_letters.exports.stream import ExportFormat, columns_of, lines_of
+from consumers.dead_letters.export_stream import ExportFormat, columns_of, lines_of
 from consumers.lake.store import Lake
 from consumers.models import DeadLetter
 from consumers.rest.schema import ENDINGS, FOLDER, PLACES, YAML, example_files

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from consumers.jobs import acts, asking
 from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
-from consumers.jobs.wires import Ports, connected, reaching
+from consumers.jobs.hold import Ports, connected, reaching
 from consumers.models import Client
 from consumers.polling.locks import Locked, lock
 from consumers.rocketmq.admin import RUNNING_INFO_DEADLINE_SECONDS

@@ -14,7 +14,7 @@ from consumers.ownership.members import OF_ONE_MEMBER, member_list
 from consumers.ownership.rows import MemberRow
 from consumers.queries.declared import answer, public
 from consumers.queries.queues.overlay import NOT_SAMPLED
-from consumers.rocketmq.client_defaults import DEFAULTS
+from consumers.rocketmq.bodies.client_bodies import DEFAULTS
 from consumers.words.reasons import stored_words
 
 

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.clients.queries import ClientDetail, ThreadDumpRow, ThreadRow
+from consumers.clients.queries import ClientDetail, ThreadDumpRow, ThreadRow, client_detail, client_exists
 from consumers.rest.access import charge
 from consumers.rest.answers import object_response
 from consumers.rest.problems import answered
@@ -16,7 +16,6 @@ from consumers.rest.requests import Parameters
 from consumers.rest.schema import acted, described
 
 from .dumps import DUMP_PATIENCE, MAY_DUMP, DumpedClient, ThreadDump, ask_dump, dump_answer, wait_for_dump
-from .queries import client_detail, client_exists
 
 # What a dump costs of the requests of a minute: that of ten.
 POINTS = 20_000

@@ -12,7 +12,7 @@ from celery import shared_task
 
 from consumers.jobs import asking
 from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
-from consumers.jobs.wires import connected, reaching
+from consumers.jobs.hold import connected, reaching
 from consumers.models import Cluster
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
@@ -28,7 +28,7 @@ from consumers.rocketmq.wire.codes import (
     Unreachable,
     call_name,
 )
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import AnswerProblem, ConnectionCure
 from consumers.words.jobs import CONNECTION_CURES
 

@@ -15,7 +15,7 @@ from consumers.queries.declared import answer
 from consumers.rest.answers import list_response, whole
 from consumers.rest.requests import Paging
 from consumers.rest.schema import described
-from consumers.retries.levels.broker_levels import BrokerLevels, levels_by_name
+from consumers.retries.broker_levels import BrokerLevels, levels_by_name
 
 
 @answer(name="Cluster", last=("unknown",))

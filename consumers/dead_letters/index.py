@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from consumers.jobs.asking import PATIENCE, put_answer, put_question, what_is_said
-from consumers.jobs.wires import connected, masters
+from consumers.jobs.hold import connected, masters
 from consumers.models import Cluster, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupKind
 from consumers.polling.record.keyed_rows import upsert
 from consumers.polling.registration import NoAccess, Wire

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from consumers.jobs import acts, asking
 from consumers.jobs.asking import Answer, AnswerFailed
-from consumers.jobs.wires import connected, masters
+from consumers.jobs.hold import connected, masters
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.registration import NoAccess
 from consumers.rocketmq.admin import BrokerAdmin

@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.dead_letters.exports.stream import (
+from consumers.dead_letters.export_stream import (
     CsvLines,
     ExportFailed,
     ExportFormat,
@@ -26,17 +26,19 @@ from consumers.dead_letters.exports.stream import (
     JsonLines,
     lines_of,
 )
-from consumers.dead_letters.queries.filters import TEXTS, TIMES, DeadLetterFilters
-from consumers.dead_letters.queries.listing import Completeness, DeadLetterRow, dead_letter_list
-from consumers.dead_letters.queries.resends import (
+from consumers.dead_letters.filters import TEXTS, TIMES, DeadLetterFilters
+from consumers.dead_letters.listing import Completeness, DeadLetterRow, dead_letter_list
+from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE, ResendRequest, Selection, plan
+from consumers.dead_letters.resend.preview import (
     ResendMessageRow,
     ResendRow,
+    cancel,
     find_resend,
+    preview_of,
     resend_list,
     resend_messages,
+    start,
 )
-from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE, ResendRequest, Selection, plan
-from consumers.dead_letters.resend.preview import cancel, preview_of, start
 from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.models import Destination, Resend, ResendOutcome, ResendStatus
 from consumers.queries.declared import public

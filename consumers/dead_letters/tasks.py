@@ -13,9 +13,9 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from consumers.dead_letters.exports.channel import PATIENCE_SECONDS, Channel, ChunkWriter, NobodyReads
-from consumers.dead_letters.exports.export import Limits, export
-from consumers.dead_letters.exports.stream import ExportFailed, ExportWanted, streamed
+from consumers.dead_letters.export import Limits, export
+from consumers.dead_letters.export_channel import PATIENCE_SECONDS, Channel, ChunkWriter, NobodyReads
+from consumers.dead_letters.export_stream import ExportFailed, ExportWanted, streamed
 from consumers.dead_letters.inspection import (
     KEPT_SECONDS,
     InspectionKey,

@@ -14,10 +14,10 @@ from consumers.polling.flags import ghosts
 from consumers.queries.findings import DetectedFinding, FindingRow, finding_row
 from consumers.queries.limits import ClusterAge, broker_ages, limits
 from consumers.queries.queues.lost_offsets import lost_snapshots
+from consumers.retries.broker_levels import BrokerLevels, levels_of
 from consumers.retries.checks.condition_rows import FINDINGS, Condition, ConditionName
 from consumers.retries.checks.failing import conditions
 from consumers.retries.checks.observed import facts_of
-from consumers.retries.levels.broker_levels import BrokerLevels, levels_of
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 from consumers.words.findings import COVERS, SPECS
 

@@ -23,12 +23,12 @@ from consumers.models import (
 )
 from consumers.ownership.findings import OwnershipCheck
 from consumers.pipeline.slices import MINUTE, floor
-from consumers.polling.delays.look_up import unfinished_heads
 from consumers.polling.flags import ghosts
+from consumers.polling.heads import unfinished_heads
 from consumers.queries.limits import limits
 from consumers.rebalances.flapping import DAY, enough, flapping_by_group, unsettled
+from consumers.retries.broker_levels import cluster_levels
 from consumers.retries.checks.condition_rows import FINDINGS
-from consumers.retries.levels.broker_levels import cluster_levels
 from consumers.vocabulary.findings import FindingSeverity
 
 from .health import LEVELS, OF_STATE, Findings, HealthCode, Reason, health_limits

@@ -31,7 +31,7 @@ from consumers.queries.limits import newest_evaluation
 from consumers.queries.queues.lost_offsets import group_losses
 from consumers.queries.queues.overlay import is_late
 from consumers.queries.reset_marks import RULES, Jump, causes
-from consumers.retries.unfinished.blocked import blocked_places
+from consumers.retries.blocked import blocked_places
 from consumers.vocabulary.states import Flag, RuleCode
 
 from .health_checks import HEALTH_RANKS, noted, with_health_rank

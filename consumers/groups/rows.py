@@ -138,7 +138,14 @@ class GroupRow:
     completeness: float | None = field(
         metadata=public(label=_("Evaluated on a full window"), unit=_("of its queues"), number=Number.SHARE)
     )
-    lag_messages: int | None = field(metadata=public(label=_("Lag"), unit=MESSAGES, column=1))
+    lag_messages: int | None = field(
+        metadata=public(
+            label=_("Lag"),
+            unit=MESSAGES,
+            column=1,
+            tooltip=_("Messages stored but not committed as consumed: max offset minus consumer offset."),
+        )
+    )
     lag_messages_at_least: int | None = field(
         metadata=public("The sum of the queues that are known", label=_("Lag at least"), unit=MESSAGES)
     )
@@ -153,20 +160,48 @@ class GroupRow:
             stored=TOTAL,
         )
     )
-    time_lag_seconds: float | None = field(metadata=public(label=_("Time lag"), number=Number.DURATION, column=2))
+    time_lag_seconds: float | None = field(
+        metadata=public(
+            label=_("Time lag"),
+            number=Number.DURATION,
+            column=2,
+            tooltip=_(
+                "How long the oldest unconsumed message has been waiting. ≈ is interpolated, ≥ is a lower bound."
+            ),
+        )
+    )
     time_lag_kind: TimeLagKind
     time_lag_at: datetime | None = field(metadata=public("The point in time of the time lag"))
     consume_rate: float | None = field(
         metadata=public(
-            "Messages per second", label=_("Consumed"), unit=MESSAGES, number=Number.RATE, stored=JUDGED, column=4
+            "Messages per second",
+            label=_("Consumed"),
+            unit=MESSAGES,
+            number=Number.RATE,
+            stored=JUDGED,
+            column=4,
+            tooltip=_("Messages that the group commits as consumed per second."),
         )
     )
     produce_rate: float | None = field(
         metadata=public(
-            "Messages per second", label=_("Produced"), unit=MESSAGES, number=Number.RATE, stored=JUDGED, column=3
+            "Messages per second",
+            label=_("Produced"),
+            unit=MESSAGES,
+            number=Number.RATE,
+            stored=JUDGED,
+            column=3,
+            tooltip=_("Messages stored per second in the topics of the group."),
         )
     )
-    drain_seconds: float | None = field(metadata=public(label=_("Time to drain"), number=Number.DURATION, column=5))
+    drain_seconds: float | None = field(
+        metadata=public(
+            label=_("Time to drain"),
+            number=Number.DURATION,
+            column=5,
+            tooltip=_("Time until the lag is zero at the current rates. Never: the lag does not shrink."),
+        )
+    )
     expires_unconsumed_seconds: float | None = field(
         default=None,
         metadata=public(
@@ -177,7 +212,15 @@ class GroupRow:
             stored=JUDGED,
         ),
     )
-    members: int | None = field(metadata=public(label=_("Members"), unit=_("clients"), stored=GROUP, column=6))
+    members: int | None = field(
+        metadata=public(
+            label=_("Members"),
+            unit=_("clients"),
+            stored=GROUP,
+            column=6,
+            tooltip=_("Clients of the group that are connected to the brokers."),
+        )
+    )
     online: bool | None = field(metadata=public(stored=GROUP))
     message_model: str | None
     consume_type: str | None
@@ -198,13 +241,21 @@ class GroupRow:
             number=Number.SHARE,
             stored=JUDGED,
             column=7,
+            tooltip=_("Redeliveries for each consumed message in the last hour. It can exceed 100 %."),
         )
     )
     dlq_messages: int | None = field(
         metadata=public("Dead-letter messages on the brokers", label=_("DLQ messages"), unit=MESSAGES, stored=TOTAL)
     )
     dlq_day_messages: int | None = field(
-        metadata=public("DLQ inflow of 24 h", label=_("DLQ 24 h"), unit=MESSAGES, stored=JUDGED, column=8)
+        metadata=public(
+            "DLQ inflow of 24 h",
+            label=_("DLQ 24 h"),
+            unit=MESSAGES,
+            stored=JUDGED,
+            column=8,
+            tooltip=_("Messages that were dead-lettered in the last 24 hours."),
+        )
     )
     expired_messages: int | None = field(
         metadata=public("Unconsumed, and deleted by the broker", label=_("Expired"), unit=MESSAGES, stored=TOTAL)

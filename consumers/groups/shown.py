@@ -15,7 +15,7 @@ from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import GroupLoss, group_loss_parts
 from consumers.queries.queues.overlay import CALM, NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
-from consumers.retries.unfinished.blocked_rows import BlockedQueue
+from consumers.retries.blocked_rows import BlockedQueue
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import RuleCode, UnknownReason, code_of
 from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words

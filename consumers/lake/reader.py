@@ -1,4 +1,5 @@
-"""Finds the files of a table for a time range, and reads their rows.
+"""Finds the files of a table for a time range, and reads their rows; and the order of rows in a file, by the places of
+their values, which few of many rows have to be compared for.
 
 A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are
 invisible, and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The
@@ -12,13 +13,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from .order import in_order, without_doubles
 from .schemas import TABLES, TIME
 from .store import (
     REQUESTS_AT_ONCE,
@@ -311,3 +312,56 @@ def _stored(table: str, rows: pa.Table) -> pa.Table:
     """As a file has them. Two groups of a topic saw the same knots, one of which is kept."""
     ordered = in_order(rows, [name for name in STORED_BY if name in rows.column_names])
     return without_doubles(ordered) if table == "knots" else ordered
+
+
+# Above it the places of one more column would not fit into 64 bits.
+MOST = 2**62
+
+
+def in_order(rows: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The rows by these columns, nulls last. Rows that are in order already are returned as they are."""
+    places = _places(rows, names)
+    if len(places) == 1 and bool((places[0][1:] >= places[0][:-1]).all()):
+        return rows
+    order = np.argsort(places[0], kind="stable") if len(places) == 1 else np.lexsort(places[::-1])
+    return rows.take(pa.array(order))
+
+
+def without_doubles(rows: pa.Table) -> pa.Table:
+    """Of equal rows that follow one another the first."""
+    if rows.num_rows < 2:
+        return rows
+    differs = np.zeros(rows.num_rows - 1, bool)
+    for place in _places(rows, rows.column_names):
+        differs |= place[1:] != place[:-1]
+    return rows if differs.all() else rows.filter(pa.array(np.append(True, differs)))
+
+
+def _places(rows: pa.Table, names: Sequence[str]) -> list[np.ndarray]:
+    """Numbers that stand in the order of the columns' values, the most significant first: one array where all columns
+    fit into it."""
+    found: list[np.ndarray] = []
+    size = MOST
+    for name in names:
+        place, count = _place(rows[name])
+        if size * count >= MOST:
+            found.append(place)
+            size = count
+        else:
+            found[-1] = found[-1] * count + place
+            size *= count
+    return found
+
+
+def _place(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
+    """Of each row the place of its value among the column's, and how many places there are."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    chunks = encoded.unify_dictionaries().chunks
+    if not chunks:
+        return np.empty(0, np.int64), 1
+    whole = pa.concat_arrays(chunks)
+    count = len(whole.dictionary)
+    places = np.empty(count + 1, np.int64)
+    places[np.asarray(pc.sort_indices(whole.dictionary))] = np.arange(count)
+    places[-1] = count  # null
+    return places[np.asarray(whole.indices.fill_null(-1))], count + 1

@@ -13,8 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
 from .knot_days import thin
-from .order import in_order
-from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
+from .reader import COMPACTED, TIME_COLUMN, dataset, in_order, whole_files
 from .schemas import TABLES, TIME
 from .store import (
     DAY,

@@ -8,8 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from consumers.clock.tasks import may_expire
-from consumers.logs.follow.record import FollowRules
-from consumers.logs.follow.run import follow_cluster, forget_old
+from consumers.logs.follow import FollowRules, follow_cluster, forget_old
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
 

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from consumers.messages.joined import StoredCopy
+from consumers.messages.joined import Attempt, JoinedMessage, SendBack, StoredCopy
 from consumers.vocabulary.repeats import AttemptProgress, CopyKind, DeliveryBasis
-
-from .joined import Attempt, JoinedMessage, SendBack
 
 # An owner whose commit is not seen yet may have delivered the message again by so much earlier (RocketMQ 5.4.0,
 # persistConsumerOffsetInterval: 5 s by default, a minute where it is set so).

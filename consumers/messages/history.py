@@ -12,18 +12,17 @@ from django.db.models import Q
 
 from consumers.lake.one_group import TooManyRows, read_group
 from consumers.lake.store import Lake
-from consumers.messages.joined import QueuePlace, StoredCopy
+from consumers.messages.joined import QueuePlace, StoredCopy, kind_of
 from consumers.models import Client, ConsumerGroup, Queue, RepeatEvent, ResetOutcome, ResetQueue
 from consumers.ownership.assignments import changed_words, why_nobody
 from consumers.ownership.reports import OwnableQueue, why_ownerless
 from consumers.ownership.rows import Holding
-from consumers.ownership.timeline.doubts import GroupDoubts
-from consumers.ownership.timeline.segments import INSTANT, Claims, Segment, claims_between, segments
-from consumers.repeats.queries import event_name
+from consumers.ownership.segments import INSTANT, Claims, Segment, claims_between, segments
+from consumers.ownership.timeline import GroupDoubts
+from consumers.repeats import event_name
 from consumers.vocabulary.repeats import Confidence
 
 from .deliveries import Cover, Crossing, crossings
-from .joined import kind_of
 
 # Readings are looked at in stretches, until one has the offset past the message. A message that waited for longer has
 # no time of delivery here.

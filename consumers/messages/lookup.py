@@ -11,8 +11,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from consumers.dead_letters.read_queue import Calls
-from consumers.messages.joined import FoundCopies, QueueOffset, QueuePlace, SearchedPlace, StoredCopy, copy_of
-from consumers.polling.delays.delay_poller import due_time
+from consumers.messages.joined import (
+    FoundCopies,
+    QueueOffset,
+    QueuePlace,
+    SearchedPlace,
+    StoredCopy,
+    copy_of,
+    joined,
+    kind_of,
+)
+from consumers.polling.delay_poller import due_time
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
 from consumers.rocketmq.message_calls import MOST_BY_KEY, MessageCalls
@@ -20,8 +29,6 @@ from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, dlq_topic
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.repeats import AttemptUnknown, CopyKind
-
-from .joined import joined, kind_of
 
 # An id of a place: an address of 4 or 16 bytes, a port of 4 and an offset of 8, as hexadecimal digits.
 ID_DIGITS = {32: 4, 56: 16}

@@ -7,19 +7,17 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from consumers.messages.joined import FoundCopies, QueueOffset, QueuePlace, SearchedPlace, StoredCopy
-from consumers.messages.rows import delivery_sentence, message_sentence
-from consumers.models import ConsumerGroup
-from consumers.ownership.reports import is_broadcasting, is_popping
-from consumers.polling.samples.first_stored import EVERY_TAG, TAG_TYPES
-from consumers.queries.declared import unknown_of
-from consumers.vocabulary.repeats import REPEAT_CAUSES, AttemptProgress, AttemptUnknown, CopyKind, RepeatCause
-from consumers.words.reasons import coded_reason
-
-from .deliveries import Cover, Delivery, Evidence, deliveries, least
-from .history import Owner, Owners, Passed, QueueOwners, QueueReadings, covers
-from .joined import Attempt, JoinedMessage, joined
-from .rows import (
+from consumers.messages.joined import (
+    Attempt,
+    FoundCopies,
+    JoinedMessage,
+    QueueOffset,
+    QueuePlace,
+    SearchedPlace,
+    StoredCopy,
+    joined,
+)
+from consumers.messages.rows import (
     AttemptedMessageRow,
     AttemptOwnerRow,
     AttemptRepeatRow,
@@ -29,7 +27,18 @@ from .rows import (
     SearchedPlaceRow,
     SendRow,
     SentTwiceRow,
+    delivery_sentence,
+    message_sentence,
 )
+from consumers.models import ConsumerGroup
+from consumers.ownership.reports import is_broadcasting, is_popping
+from consumers.polling.samples.first_stored import EVERY_TAG, TAG_TYPES
+from consumers.queries.declared import unknown_of
+from consumers.vocabulary.repeats import REPEAT_CAUSES, AttemptProgress, AttemptUnknown, CopyKind, RepeatCause
+from consumers.words.reasons import coded_reason
+
+from .deliveries import Cover, Delivery, Evidence, deliveries, least
+from .history import Owner, Owners, Passed, QueueOwners, QueueReadings, covers
 
 MOST_MESSAGES = 20
 DELIVERS = (CopyKind.ORIGINAL, CopyKind.RETRY)

@@ -23,7 +23,7 @@ from consumers.dead_letters.inspection import (
 from consumers.jobs import acts, asking
 from consumers.jobs.acts import ActRefused
 from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
-from consumers.jobs.wires import Ports, connected, reaching
+from consumers.jobs.hold import Ports, connected, reaching
 from consumers.messages.joined import FoundCopies
 from consumers.models import ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
 from consumers.queries.groups import find_group

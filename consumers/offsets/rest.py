@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from consumers.models import LossAcknowledgement, TopicKind
 from consumers.offsets.stores import group_offsets
 from consumers.resets.acts import acknowledge_loss
-from consumers.resets.planning_rest import MayReset
+from consumers.resets.rest import MayReset
 from consumers.rest.answers import list_response, whole
 from consumers.rest.problems import found_group
 from consumers.rest.requests import PAGE, Choice, NothingSerializer, Paging, narrowed, said, taken

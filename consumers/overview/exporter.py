@@ -25,7 +25,7 @@ from consumers.models import (
     Reading,
     Topic,
 )
-from consumers.ownership.timeline.segments import LEAST_SECONDS
+from consumers.ownership.segments import LEAST_SECONDS
 from consumers.queries.history import as_list
 from consumers.queries.limits import ClusterAge, Limits
 from consumers.vocabulary.states import BROADCASTING, MASTER, NO_LAG_REASONS, UnknownReason

@@ -7,8 +7,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ConsumerGroup
-from consumers.ownership.timeline.doubts import GroupDoubts
-from consumers.ownership.timeline.segments import (
+from consumers.ownership.segments import (
     INSTANT,
     Claim,
     Claims,
@@ -18,6 +17,7 @@ from consumers.ownership.timeline.segments import (
     newest_claims,
     segments,
 )
+from consumers.ownership.timeline import GroupDoubts
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.vocabulary.reasons import CodedReason, ReasonCode

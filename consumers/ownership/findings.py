@@ -7,22 +7,25 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
-from consumers.ownership.troubles.membership import (
+from consumers.ownership.membership import (
+    brokers_differ,
+    duplicate_ids,
+    locks_lost,
     orderly_and_concurrent,
     settings_differ,
+    silent,
     strategies_differ,
     subscriptions_differ,
+    too_few_queues,
 )
 from consumers.queries.findings import DetectedFinding
 from consumers.queries.limits import limits
 from consumers.vocabulary.findings import FindingCode
 from consumers.words.spans import iso
 
+from .evidence import Evidence, doubly_owned, effects, held_queues, unexpected, unowned
 from .group_shares import ExpectedOwners, expected_of, group_shares, ring_checked, strategies
 from .reports import Sort
-from .troubles.evidence import Evidence, effects, held_queues
-from .troubles.membership import brokers_differ, duplicate_ids, locks_lost, silent, too_few_queues
-from .troubles.queues import doubly_owned, unexpected, unowned
 
 # What leaves unread who is to own a queue; other sorts are what the group is like.
 UNREAD = (Sort.NOT_LISTED, Sort.SILENT, Sort.CONNECTIONS)

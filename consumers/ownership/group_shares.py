@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Broker, ConsumerGroup, Queue
-from consumers.ownership.timeline.segments import Holders, holders_at
+from consumers.ownership.segments import Holders, holders_at
 from consumers.rocketmq.allocation import (
     CONSISTENT_HASH,
     NotSimulable,

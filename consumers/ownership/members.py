@@ -19,7 +19,7 @@ from consumers.queries.declared import copied, unknown_of
 from consumers.queries.history import UNTOLD, as_list
 from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
-from consumers.rocketmq.client_defaults import DEFAULTS
+from consumers.rocketmq.bodies.client_bodies import DEFAULTS
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
 from consumers.words.reasons import membership_reason, reason_words, stored_words
 from consumers.words.spans import iso

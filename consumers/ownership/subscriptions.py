@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup
-from consumers.ownership.timeline.segments import INSTANT, Patience, patience_of, uncovered
+from consumers.ownership.segments import INSTANT, Patience, patience_of, uncovered
 from consumers.queries.declared import INSIDE, answer, copied, public
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.queries.windows import RangeError

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from consumers.lake.one_group import FILES_AT_ONCE, FILES_AT_ONCE_HERE, MayHold, row_groups
-from consumers.lake.same_names import noted_names
-from consumers.lake.schemas import READINGS, TEXT
+from consumers.lake.schemas import READINGS, TEXT, noted_names
 from consumers.lake.store import OF_ONE_TIME, Lake
 
 from .kernel.readings import KEY, NUMBERED, Block

@@ -1,20 +1,22 @@
-"""Polls a cluster: offsets first, then members under their budget, then everything is recorded at once."""
+"""Polls a cluster: offsets first, then members under their budget, then everything is recorded at once; and what a poll
+takes from the settings of the site.
+"""
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 import pyarrow.compute as pc
 from django.conf import settings as site
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q
 
 from consumers.lake.store import Lake, below_floor
-from consumers.models import Assignment, ClockChange, Cluster, HeadMessage, Queue, QueueSnapshot, Reading
+from consumers.models import ClockChange, Cluster, QueueSnapshot, Reading
+from consumers.polling.brokers.broker_turn import collect_offsets, unreadable
 from consumers.polling.brokers.joined import Pair
 from consumers.polling.brokers.remembered import (
     RoutedPermission,
@@ -22,75 +24,82 @@ from consumers.polling.brokers.remembered import (
     read_routed_permissions,
     read_store_configs,
 )
-from consumers.polling.delays.delay_poller import DelayPoller
+from consumers.polling.delay_answers import DelayLimits
+from consumers.polling.delay_poller import DelayPoller
+from consumers.polling.file_poller import FileLimits, OffsetFilePoller
+from consumers.polling.heads import (
+    HeadLimits,
+    HeadPoller,
+    groups_with_unfinished_heads,
+)
+from consumers.polling.locks import Locked
 from consumers.polling.members.collected import collect_members, rotation
-from consumers.polling.members.membership import AskedBroker, Silences, Turn
+from consumers.polling.members.membership import AskedBroker, Budget, Silences, Turn
+from consumers.polling.memory import Cadence, ClusterMemory
+from consumers.polling.reading import MembersReading, OffsetsReading
 from consumers.polling.record.brokers import record_routed_permissions, record_store_configs
-from consumers.polling.record.delays import forget_heads, record_heads, remembered_samples
+from consumers.polling.record.delays import remembered_samples
 from consumers.polling.record.recorder import Recorder
+from consumers.polling.registration import NoAccess, Wire, access_of
 from consumers.polling.samples.first_stored import note_filters
 from consumers.polling.samples.planner import SamplePlanner, ask_samples
-from consumers.polling.samples.reading import SamplesReading
-from consumers.rocketmq.admin import BrokerAdmin
+from consumers.polling.samples.reading import SampleBudget, SamplesReading
+from consumers.polling.statistics_poller import StatisticsLimits, StatisticsPoller
 from consumers.rocketmq.names import is_system_group
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 
-from .brokers.broker_turn import collect_offsets, unreadable
-from .delays.look_up import CALLS_EACH, Head, HeadLimits, groups_with_unfinished_heads, look_up, unfinished_heads
-from .file_poller import OffsetFilePoller
-from .locks import Locked
-from .memory import ClusterMemory
-from .reading import MembersReading, OffsetsReading
-from .registration import NoAccess, Wire, access_of
-from .settings import PollSettings
-from .statistics_poller import StatisticsPoller
 
-FAILURE_HOLDS = timedelta(seconds=60)
+@dataclass(frozen=True)
+class PollSettings:
+    cadence: Cadence
+    budget: Budget
+    deadline_seconds: float
+    lake: Lake
+    disk_floor_mib: float
+    samples: SampleBudget = field(default_factory=SampleBudget)
+    # No offset file is read if no folder is named.
+    files: FileLimits = field(default_factory=lambda: FileLimits(folders=()))
+    store_config_seconds: float = 30
+    delays: DelayLimits = field(default_factory=DelayLimits)
+    heads: HeadLimits = field(default_factory=HeadLimits)
+    statistics: StatisticsLimits = field(default_factory=StatisticsLimits)
 
-
-class HeadPoller:
-    """One per cluster and process. It remembers nothing: the rows hold what was fetched."""
-
-    def __init__(self, cluster: Cluster, limits: HeadLimits) -> None:
-        self._cluster = cluster
-        self._limits = limits
-
-    def poll(self, wire: Wire, offsets: OffsetsReading, now: datetime, deadline_seconds: float) -> dict[str, Any]:
-        """Returns counts that are stored with the reading. A failed call is an error of its own message only."""
-        calls = wire.pool.calls
-        forget_heads(self._cluster)
-        admins = {one.name: BrokerAdmin(wire.pool, one.answered_by) for one in offsets.brokers if one.answered_by}
-        read = [one.name for one in offsets.brokers if one.read and one.name in admins]
-        heads = due_heads(self._cluster, read, self._limits, now)
-        if heads:
-            record_heads(heads, wire.run(look_up(admins, heads, deadline_seconds)), now)
-        return {"looked_up": len(heads), "calls": wire.pool.calls - calls}
-
-
-def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, now: datetime) -> list[Head]:
-    """Stuck messages to fetch: those never fetched first, then those whose fetch failed longest ago; the longest-stuck
-    first.
-    """
-    places = limits.calls // CALLS_EACH
-    if places <= 0 or not brokers:
-        return []
-    same = HeadMessage.objects.filter(
-        group=OuterRef("group"), queue=OuterRef("queue"), client_id=OuterRef("client_id"), offset=OuterRef("cached_min")
-    )
-    asked = Queue.objects.filter(pk=OuterRef("queue"), broker__in=list(brokers))
-    standing = unfinished_heads(limits.seconds, now, cluster=cluster).filter(Exists(asked))
-    found = _heads(standing.filter(~Exists(same)), places)
-    if len(found) < places:
-        failed = same.filter(error__isnull=False, asked_at__lte=now - FAILURE_HOLDS)
-        again = standing.annotate(asked_at=Subquery(failed.values("asked_at")[:1])).filter(asked_at__isnull=False)
-        found += _heads(again.order_by("asked_at", "head_since", "pk"), places - len(found))
-    return found
-
-
-def _heads(rows: QuerySet[Assignment], count: int) -> list[Head]:
-    names = ("group_id", "queue_id", "client_id", "cached_min", "head_since")
-    place = ("queue__topic__name", "queue__broker", "queue__queue_id")
-    return [Head(*row) for row in rows.values_list(*names, *place)[:count]]
+    @classmethod
+    def of_site(cls) -> "PollSettings":
+        return cls(
+            cadence=Cadence(site.POLL_CONFIG_SECONDS, site.POLL_MIN_OFFSET_SECONDS),
+            budget=Budget(
+                site.POLL_MEMBERSHIP_CALLS,
+                site.POLL_RUNNING_INFO_CALLS,
+                site.POLL_MEMBERSHIP_SECONDS,
+                site.POLL_RUNNING_INFO_SECONDS,
+                site.POLL_PATIENCE_SECONDS,
+            ),
+            deadline_seconds=site.POLL_CALL_DEADLINE_SECONDS,
+            lake=Lake.at(site.CONSUMERSCOPE_LAKE),
+            disk_floor_mib=site.LAKE_DISK_FLOOR_MIB,
+            samples=SampleBudget(
+                site.POLL_EXACT_CALLS,
+                site.POLL_START_CALLS,
+                site.POLL_TAG_CALLS,
+                site.JUDGE["clock_error_seconds"],
+            ),
+            files=FileLimits(
+                tuple(site.POLL_OFFSET_FOLDERS),
+                site.POLL_OFFSET_FILE_SECONDS,
+                site.POLL_OFFSET_FILES,
+                site.POLL_OFFSET_FILE_MIB,
+                site.POLL_OFFSET_FILE_DEADLINE_SECONDS,
+            ),
+            store_config_seconds=site.POLL_STORE_CONFIG_SECONDS,
+            delays=DelayLimits(
+                site.POLL_DELAY_CALLS,
+                site.POLL_RETRY_SAMPLE_CALLS,
+                site.POLL_RETRY_SAMPLE_SECONDS,
+            ),
+            heads=HeadLimits(site.POLL_HEAD_SECONDS, site.POLL_HEAD_CALLS),
+            statistics=StatisticsLimits(site.POLL_STATISTICS_CALLS),
+        )
 
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from consumers.polling.delays.answers import DelayOffsets
+from consumers.polling.delay_answers import DelayOffsets
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.wire.codes import RocketMQError
 

@@ -18,9 +18,8 @@ from django.conf import settings
 
 from consumers.models import Cluster
 from consumers.rocketmq.names import parse_address
-from consumers.rocketmq.wire.codes import Credentials, LocalProtocolError, RocketMQError
-from consumers.rocketmq.wire.connection import TlsOptions, client_context
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.codes import Credentials, LocalProtocolError, RocketMQError, TlsOptions, client_context
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.stores.files.stored_file import NAMES, WrongFileGlob, begins_inside, may_name_one, parse_offset_files
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 

@@ -50,15 +50,18 @@ def public(
     number: Number | None = None,
     stored: str | None = None,
     column: int | None = None,
+    tooltip: Promise | None = None,
 ) -> dict[str, Any]:
     """The metadata of a dataclass field. `help`: one sentence for the schema.
 
     `of`: what a text is, or each text of a list: an enum, a sequence of allowed values, UUID, URL. `name`: the public
     name where it is not the field's own. For pages: `label` of one to three words, `unit` and `number`, by default a
-    count. For the list of groups: `stored`, the row that has it (groups/rows.py), and the place of its `column`.
+    count; `tooltip`, one sentence for its column head. For the list of groups: `stored`, the row that has it
+    (groups/rows.py), and the place of its `column`.
     """
     said = {"help": help, "of": of, "name": name, "label": label, "unit": unit, "number": number, "stored": stored}
-    return {key: value for key, value in {**said, "column": column}.items() if value is not None}
+    said |= {"column": column, "tooltip": tooltip}
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def answer(text: str | None = None, *, name: str | None = None, last: Sequence[str] = ()) -> Callable[[Row], Row]:

@@ -72,7 +72,7 @@ OTHERS_SHOWN = 20
 
 
 def rebalance_detail(cluster: str, group: str, at: str) -> RebalanceDetail | None:
-    """The rebalance of that name (event_name.py); None when there is none. Nine queries at most."""
+    """The rebalance of that name (`event_name`); None when there is none. Nine queries at most."""
     moment = moment_of(at)
     if moment is None:
         return None

@@ -17,14 +17,14 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.queries.queues.lost_offsets import lost_snapshots
-from consumers.resets.targets.past import touched
-from consumers.resets.targets.values import Asker, ResetRefused, ResetRequest
+from consumers.resets.past_offsets import touched
+from consumers.resets.target_values import Asker, ResetRefused, ResetRequest
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ApplyReason, ResetAct
 
-from .overdue import end_unsent
 from .request import (
     MAY_RESET,
+    end_unsent,
     note_act,
     request_plan,
     resumable,

@@ -12,14 +12,14 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from consumers.jobs.csv_cells import cell, line_of, text_of
 from consumers.models import ConsumerGroup, QueueSnapshot, ResetEvent, ResetOutcome, ResetQueue, TopicKind
 from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import offsets
-from consumers.resets.targets.values import QueueKey, ValueRefused, is_offset, whole
+from consumers.resets.target_values import QueueKey, ValueRefused, is_offset, whole
+from consumers.rest.answers import cell, line_of, text_of
 from consumers.words.reasons import stored_words
 
-from .queries import reset_list, shortened
+from .queries import ResetFilters, reset_list, shortened
 from .rows import ResetQueueRow, ResetRow, queue_row
 
 COLUMNS = ("topic", "broker", "queue_id", "offset")
@@ -168,25 +168,14 @@ def queues_csv(reset_id: UUID) -> Iterator[str]:
         yield line_of(cell(value) for value in (row | {"readings": readings}).values())
 
 
-def resets_csv(
-    now: datetime,
-    *,
-    cluster: str | None = None,
-    group: str | None = None,
-    status: str | None = None,
-    kind: str | None = None,
-    by: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-) -> Iterator[str]:
-    """Resets with all actions on each, the newest first. Filters as for `reset_list`."""
+def resets_csv(now: datetime, filters: ResetFilters) -> Iterator[str]:
+    """Resets with all actions on each, the newest first."""
     yield line_of(AUDIT_COLUMNS)
-    filters = {"cluster": cluster, "group": group, "status": status, "kind": kind, "by": by}
     written: set[str] = set()
     page = 0
     while True:
         page += 1
-        rows, _ = reset_list(now, **filters, since=since, until=until, page=page, page_size=RESETS_AT_ONCE)
+        rows, _ = reset_list(now, filters, page=page, page_size=RESETS_AT_ONCE)
         if not rows:
             return
         # New resets push others onto the next page, where they appear again.

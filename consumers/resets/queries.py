@@ -141,35 +141,36 @@ def find_reset(reset_id: UUID, now: datetime) -> ResetRow | None:
     return next(iter(_rows(list(Reset.objects.filter(pk=reset_id)), now)), None)
 
 
-def reset_list(
-    now: datetime,
-    *,
-    cluster: str | None = None,
-    group: str | None = None,
-    status: str | None = None,
-    kind: str | None = None,
-    by: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    page: int,
-    page_size: int,
-) -> tuple[list[ResetRow], int]:
-    """The newest first, and how many there are. `by`: who planned or applied it; created in [since, until)."""
+@dataclass(frozen=True)
+class ResetFilters:
+    """`by`: who planned or applied it; created in [since, until)."""
+
+    cluster: str | None = None
+    group: str | None = None
+    status: str | None = None
+    kind: str | None = None
+    by: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def reset_list(now: datetime, filters: ResetFilters, *, page: int, page_size: int) -> tuple[list[ResetRow], int]:
+    """The newest first, and how many there are."""
     found = Reset.objects.order_by("-created_at", "pk")
-    if cluster is not None:
-        found = found.filter(cluster_name=cluster)
-    if group is not None:
-        found = found.filter(group_name=group)
-    if status is not None:
-        found = found.filter(_is(status, now))
-    if kind is not None:
-        found = found.filter(kind=kind)
-    if since is not None:
-        found = found.filter(created_at__gte=since)
-    if until is not None:
-        found = found.filter(created_at__lt=until)
-    if by is not None:
-        found = found.filter(Q(by_name=by) | Q(applied_by_name=by))
+    if filters.cluster is not None:
+        found = found.filter(cluster_name=filters.cluster)
+    if filters.group is not None:
+        found = found.filter(group_name=filters.group)
+    if filters.status is not None:
+        found = found.filter(_is(filters.status, now))
+    if filters.kind is not None:
+        found = found.filter(kind=filters.kind)
+    if filters.since is not None:
+        found = found.filter(created_at__gte=filters.since)
+    if filters.until is not None:
+        found = found.filter(created_at__lt=filters.until)
+    if filters.by is not None:
+        found = found.filter(Q(by_name=filters.by) | Q(applied_by_name=filters.by))
     start = (page - 1) * page_size
     return _rows(list(found[start : start + page_size]), now), found.count()
 

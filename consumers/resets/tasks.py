@@ -12,8 +12,8 @@ from consumers.jobs.hold import left_behind, stale_after
 from consumers.models import Reset, ResetStatus
 from consumers.polling.locks import Locked, lock
 from consumers.resets.applying.run import give_up_hopeless, run
-from consumers.resets.overdue import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.planning.run import run_plan
+from consumers.resets.request import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.vocabulary.reasons import to_store
 
 logger = logging.getLogger(__name__)

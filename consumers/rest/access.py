@@ -107,7 +107,7 @@ class Rate:
 
 
 class RateLimit(BaseThrottle):
-    """Counts who is let in; who is not has been refused before. Its rate stands on the request, for conditional.py."""
+    """Counts who is let in; who is not has been refused before. Its rate stands on the request, for answers.py."""
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         most = settings.API_RATE

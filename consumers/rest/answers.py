@@ -1,7 +1,13 @@
-"""Answers: paged lists, lists as CSV, chosen fields, and ETags."""
+"""Answers: paged lists, lists as CSV (RFC 4180), chosen fields, and ETags.
 
+In CSV null is an empty cell without quotes, and an empty text has quotes. A spreadsheet runs a cell that begins as a
+formula: such texts begin with an apostrophe.
+"""
+
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
@@ -23,7 +29,6 @@ from rest_framework.serializers import Serializer
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from consumers.jobs.csv_cells import CONTENT_TYPE, LINE_END, cell, line_of
 from consumers.rest.schema import described, problems_of, read_serializer
 
 from .access import charge
@@ -306,3 +311,39 @@ def _finished(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBas
     if "*" in asked or etag.removeprefix("W/") in [one.removeprefix("W/") for one in asked]:
         return HttpResponseNotModified(headers={name: answer.headers[name] for name in KEPT if name in answer.headers})
     return answer
+
+
+# The last four as full-width characters, which some spreadsheets take for the same.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+LINE_END = "\r\n"
+CONTENT_TYPE = "text/csv; charset=utf-8; header=present"
+
+
+def line_of(cells: Iterable[str]) -> str:
+    return ",".join(cells) + LINE_END
+
+
+def cell(value: Any, *, is_safe: bool = False) -> str:
+    """`is_safe`: a text that is no formula, whatever it begins with."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, (dict, list)):
+        value = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return _quoted(value if is_safe or not value.startswith(FORMULA) else f"'{value}")
+    return str(value)
+
+
+def text_of(stored: str) -> str:
+    """A text as it was before `cell` kept it from being a formula."""
+    return stored[1:] if stored.startswith("'") and stored[1:].startswith(FORMULA) else stored
+
+
+def _quoted(text: str) -> str:
+    if text and not any(mark in text for mark in ',"\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'

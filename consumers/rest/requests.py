@@ -33,7 +33,7 @@ FIRST_YEAR, LAST_YEAR = 1970, 2999
 class Parameters(serializers.Serializer[Any]):
     """The parameters of one resource. A name that is not among them is an error, not ignored.
 
-    `shape`: those that every answer has and that are looked at where it is made (objects.py, negotiation.py).
+    `shape`: those that every answer has and that are looked at where it is made (answers.py, `Negotiation`).
     `since`: the help text of `from`, if there is one: a word of Python's own, so that it cannot be declared.
     """
 
@@ -238,14 +238,14 @@ def said(serializer: type[serializers.Serializer[Any]], request: Request, *, par
 
 # What an answer is written in: JSON; a list as CSV too, where `Accept` or `?format=` asks for it.
 class CsvLines(BaseRenderer):
-    """Stands for CSV where it is chosen. The lines themselves are streamed by the list (lists.py), not rendered."""
+    """Stands for CSV where it is chosen. The lines themselves are streamed by the list (answers.py), not rendered."""
 
     media_type = "text/csv"
     format = "csv"
 
 
 class Negotiation(DefaultContentNegotiation):
-    """A view whose `get` is described as a list (described.py) has CSV beside what it has else."""
+    """A view whose `get` is described as a list (schema.py) has CSV beside what it has else."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None

@@ -202,7 +202,7 @@ def problems_of(*codes: int) -> dict[tuple[int, str], Any]:
 
 
 def _shape(answer: type[serializers.Serializer[Any]], is_list: bool) -> list[OpenApiParameter]:
-    """The parameters that every answer has (parameters.py)."""
+    """The parameters that every answer has (requests.py)."""
     names = {"type": "array", "minItems": 1, "items": {"type": "string", "enum": list(answer().fields)}}
     said = "Only these, with the reasons of those that are null; separated by commas"
     formats = ["json", "csv"] if is_list else ["json"]

@@ -21,10 +21,12 @@ from consumers.rest.answers import object_response
 from consumers.rest.problems import group_missing
 from consumers.rest.requests import Moment, Parameters
 from consumers.rest.schema import described, made_serializer, read_serializer
+from consumers.retries.blocked import blocked_queues
+from consumers.retries.blocked_rows import BlockedQueue
 from consumers.retries.checks.condition_rows import Condition
 from consumers.retries.checks.failing import conditions_of
-from consumers.retries.levels.ladder import ladder_of
-from consumers.retries.levels.ladder_rows import (
+from consumers.retries.ladder import ladder_of
+from consumers.retries.ladder_rows import (
     DueRetries,
     Ladder,
     LadderRung,
@@ -32,8 +34,6 @@ from consumers.retries.levels.ladder_rows import (
     RetryPolicyRow,
     WheelCount,
 )
-from consumers.retries.unfinished.blocked import blocked_queues
-from consumers.retries.unfinished.blocked_rows import BlockedQueue
 from consumers.retries.volumes import VolumeTotals, VolumeWindow, volumes_of
 
 HOUR = timedelta(hours=1)

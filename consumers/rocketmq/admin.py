@@ -52,8 +52,8 @@ from consumers.rocketmq.wire.codes import (
     mq_version_name,
     refused,
 )
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 
 from .name_server import NameServer
 

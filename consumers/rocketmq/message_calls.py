@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from consumers.rocketmq.messages.stored import StoredMessage, stored_messages
 from consumers.rocketmq.wire.codes import BrokerRefused, RequestCode, ResponseCode, RocketMQError, refused
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 
 # One admin call: a request whose answer must be success, and whose body must be what it should be.
 DEADLINE_SECONDS = 5.0

@@ -15,7 +15,7 @@ from consumers.rocketmq.wire.codes import (
     ResponseCode,
     RocketMQError,
 )
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 
 Value = TypeVar("Value")
 MASTER_ID = 0

@@ -18,8 +18,8 @@ from consumers.rocketmq.wire.codes import (
     call_name,
     refused,
 )
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 
 # Times that a broker takes for the first message and for the end (Broker2Client, AdminBrokerProcessor).
 EARLIEST_MS, LATEST_MS = 0, -1

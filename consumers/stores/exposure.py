@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from consumers.rocketmq.client_defaults import MOST_THREADS
+from consumers.rocketmq.bodies.client_bodies import MOST_THREADS
 from consumers.vocabulary.offset_files import ExposureReason
 from consumers.vocabulary.reasons import stored_reason
 

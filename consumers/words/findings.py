@@ -4,9 +4,16 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.findings import FindingCheck, FindingCode, FindingSeverity, FindingSubject
-from consumers.words.finding_ownership import CRITICAL, INFO, OF_BROKERS, UNKNOWN, WARNING, FindingSpec, LogText
-
-from .finding_ownership import OWNERSHIP
+from consumers.words.finding_ownership import (
+    CRITICAL,
+    INFO,
+    OF_BROKERS,
+    OWNERSHIP,
+    UNKNOWN,
+    WARNING,
+    FindingSpec,
+    LogText,
+)
 
 SEVERITIES: dict[FindingSeverity, Promise] = {
     FindingSeverity.CRITICAL: _("critical"),

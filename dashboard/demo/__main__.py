@@ -13,12 +13,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from dashboard.demo.actors.actor import PROJECT, STEP_SECONDS, Actor, Roamer
-from dashboard.demo.actors.actor_arguments import ActorArguments
+from dashboard.demo.actors.actor import PROJECT, STEP_SECONDS, Actor, ActorArguments, Roamer
+from dashboard.demo.cluster import ensure_jars, jars_folder
 
 from . import shop
 from .cluster import RocketMQ
-from .jars import ensure_jars, jars_folder
 from .java import DemoFailed, find_java
 
 LOOK_SECONDS = 1.0

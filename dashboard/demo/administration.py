@@ -9,8 +9,7 @@ from typing import Any
 
 from jpype import JClass
 
-from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.connection import TlsOptions, client_context
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode, TlsOptions, client_context
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 
 from .java import DemoFailed

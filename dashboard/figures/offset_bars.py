@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.wording.numbers import count
 
-from .shapes import bar
+from .time_bars import bar
 
 # Where a consumer stands between the oldest and the newest message that its broker keeps.
 WIDTH, HEIGHT = 120, 12

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from consumers.retries.levels.broker_levels import LATE_SECONDS
-from consumers.retries.levels.ladder_rows import Ladder, LadderRung, SampledRung
+from consumers.retries.broker_levels import LATE_SECONDS
+from consumers.retries.ladder_rows import Ladder, LadderRung, SampledRung
 from dashboard.wording.numbers import clock, count, duration
 
 from .layout import AXIS, HATCH, QUIET, RULE, Figure, no_reason, plain_figure

@@ -25,9 +25,7 @@ from consumers.rebalances.flapping import episodes
 from consumers.retries.volumes import minute_volumes
 from dashboard.metrics import exporter, families, group_families
 from dashboard.metrics.exposition import Bounds, Family, Labels
-from dashboard.metrics.group_families import queue_families
-
-from .group_families import finding_samples, measured, name_servers_told
+from dashboard.metrics.group_families import finding_samples, measured, name_servers_told, queue_families
 
 
 # The gauges of alerts: how fresh their evaluation is, what fires by it, and what waits to be told.

@@ -22,7 +22,7 @@ from consumers.clusters.queries import cluster_list, pipeline_status
 from consumers.jobs.asking import RedisDown
 from consumers.logs.queries import log_files_by_cluster
 from consumers.models import Cluster, Doubt
-from consumers.retries.levels.broker_levels import levels_by_name
+from consumers.retries.broker_levels import levels_by_name
 from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, page, part, refreshing
 

@@ -19,9 +19,9 @@ from consumers.groups.rows import GroupDetail
 from consumers.models import SubjectKind, TopicKind
 from consumers.overview.queries import CHANGES_SHOWN, changes
 from consumers.queries.reset_marks import reset_marks
-from consumers.rebalances.marks import rebalance_marks
+from consumers.rebalances.events import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
-from consumers.repeats.queries import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
+from consumers.repeats import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
 from dashboard.figures.layout import REBALANCE, REPEAT, RESET
 from dashboard.pages.alerts.preview_pictures import SIGNS, incident_words
 from dashboard.pages.common.figures import mark_words
@@ -29,7 +29,7 @@ from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.findings import group_findings
 from dashboard.pages.repeats import repeat_mark_words
-from dashboard.pages.resets.reset import reset_words
+from dashboard.pages.reset import reset_words
 from dashboard.pages.site.problems import UnknownFilter
 
 from .group_offsets import loss_context

@@ -15,10 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from consumers.dead_letters.exports.stream import ExportFailed, ExportFormat, ExportWanted
-from consumers.dead_letters.index import RequestedPass, requested_pass
-from consumers.dead_letters.inspection import MAY_SEE, Inspection, InspectionKey, MessagePlace, answer_of, note_seen
-from consumers.dead_letters.queries.filters import (
+from consumers.dead_letters.export_stream import ExportFailed, ExportFormat, ExportWanted
+from consumers.dead_letters.filters import (
     DeadLetterFilters,
     WrongFilter,
     all_filters_of,
@@ -26,7 +24,9 @@ from consumers.dead_letters.queries.filters import (
     query_of,
     words_of,
 )
-from consumers.dead_letters.queries.listing import (
+from consumers.dead_letters.index import RequestedPass, requested_pass
+from consumers.dead_letters.inspection import MAY_SEE, Inspection, InspectionKey, MessagePlace, answer_of, note_seen
+from consumers.dead_letters.listing import (
     DeadLetterPage,
     DeadLetterRow,
     completeness,

@@ -30,7 +30,7 @@ from consumers.offsets.stores import group_offsets
 from consumers.queries.groups import find_group
 from consumers.resets.acts import acknowledge_loss, why_not_acknowledged
 from consumers.resets.request import MAY_RESET, why_no_role
-from consumers.resets.targets.values import ResetRefused
+from consumers.resets.target_values import ResetRefused
 from consumers.vocabulary.offset_files import EXPOSURE_ANOMALIES
 from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.states import RuleCode, UnknownReason
@@ -38,7 +38,7 @@ from consumers.words.reasons import reason_words
 from dashboard.figures.offset_bars import stores_bar
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
 from dashboard.pages.common.list_pages import paged
-from dashboard.pages.resets.reset_plan import place_of
+from dashboard.pages.reset_plan import place_of
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import again, difference
 

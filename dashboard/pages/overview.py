@@ -19,18 +19,16 @@ from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.queries.reset_marks import ResetMark, reset_marks
-from consumers.rebalances.events import rebalance_count
-from consumers.rebalances.marks import Mark as RebalanceMark, rebalance_marks
+from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
 from dashboard.figures.layout import beginning
-from dashboard.figures.shapes import REBALANCE, RESET
-from dashboard.figures.time_bars import Mark, change_strip
+from dashboard.figures.time_bars import REBALANCE, RESET, Mark, change_strip
 from dashboard.pages.alerts.preview_pictures import incident_flags
 from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
-from dashboard.pages.resets.reset import reset_words
+from dashboard.pages.reset import reset_words
 from dashboard.wording.numbers import clock
 
 from .common.figures import mark_words

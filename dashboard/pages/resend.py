@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from consumers.dead_letters.queries.filters import WrongFilter, all_filters_of, query_of
-from consumers.dead_letters.queries.resends import ResendRow, find_resend, resend_list, resend_messages
+from consumers.dead_letters.filters import WrongFilter, all_filters_of, query_of
 from consumers.dead_letters.resend.plan import (
     LEAST_RATE,
     MOST_RATE,
@@ -29,7 +28,19 @@ from consumers.dead_letters.resend.plan import (
     chosen_of,
     plan,
 )
-from consumers.dead_letters.resend.preview import NotCancelled, NotStarted, Preview, cancel, preview, preview_of, start
+from consumers.dead_letters.resend.preview import (
+    NotCancelled,
+    NotStarted,
+    Preview,
+    ResendRow,
+    cancel,
+    find_resend,
+    preview,
+    preview_of,
+    resend_list,
+    resend_messages,
+    start,
+)
 from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.dead_letters.tasks import hand_over
 from consumers.models import ConsumerGroup, Destination, Resend, ResendOutcome

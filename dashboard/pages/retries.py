@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.dead_letters.queries.filters import DeadLetterFilters
-from consumers.dead_letters.queries.listing import dead_letter_list
+from consumers.dead_letters.filters import DeadLetterFilters
+from consumers.dead_letters.listing import dead_letter_list
 from consumers.groups.detail import group_head
 from consumers.groups.listing import ORDERINGS, group_list
 from consumers.groups.rows import GroupFilters
@@ -18,13 +18,13 @@ from consumers.models import ConsumerGroup
 from consumers.queries.findings import DetectedFinding
 from consumers.queries.groups import find_group
 from consumers.queries.windows import OPEN_WINDOWS
+from consumers.retries.blocked import all_blocked, blocked_queues
+from consumers.retries.blocked_rows import BlockedQueue
+from consumers.retries.broker_levels import BrokerLevel, BrokerLevels, delay_summary
 from consumers.retries.checks.condition_rows import Condition, FailingGroup
 from consumers.retries.checks.failing import conditions_of, failing_groups
-from consumers.retries.levels.broker_levels import BrokerLevel, BrokerLevels, delay_summary
-from consumers.retries.levels.ladder import ladder_of
-from consumers.retries.levels.ladder_rows import Ladder, LadderRung
-from consumers.retries.unfinished.blocked import all_blocked, blocked_queues
-from consumers.retries.unfinished.blocked_rows import BlockedQueue
+from consumers.retries.ladder import ladder_of
+from consumers.retries.ladder_rows import Ladder, LadderRung
 from consumers.retries.volumes import VolumeWindow, volumes_of
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.reasons import ReasonCode

@@ -25,13 +25,13 @@ from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters, GroupRow, group_places
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets.request import MAY_RESET, request_plan, why_no_role, why_not_planned
-from consumers.resets.targets.reset_targets import OFFERED, ResetTarget
-from consumers.resets.targets.values import ResetRefused
+from consumers.resets.reset_targets import OFFERED, ResetTarget
+from consumers.resets.target_values import ResetRefused
 from dashboard.figures.layout import beginning
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, problems, with_charts
-from dashboard.pages.resets.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
+from dashboard.pages.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
 
 from .alerts.alert_forms import form_page, sent
 from .alerts.silences import CHOICES, SilenceForm

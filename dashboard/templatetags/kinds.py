@@ -14,7 +14,7 @@ from consumers.vocabulary.states import Flag
 from consumers.words.logs import log_form_words, log_role_words
 from consumers.words.states import FLAGS, MEANINGS
 from dashboard.figures.offset_bars import offset_bar
-from dashboard.figures.shapes import sparkline, state_shape
+from dashboard.figures.time_bars import sparkline, state_shape
 from dashboard.wording.codes import code_words
 from dashboard.wording.numbers import count
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.rebalances.events import moment_text, rebalance_counts
-from consumers.repeats.queries import RepeatedQueue
+from consumers.repeats import RepeatedQueue
 from consumers.rocketmq.allocation import QueueKey
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import cause_words

@@ -10,9 +10,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.models import State
+from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind
 from consumers.retries.checks.condition_rows import Condition
-from consumers.retries.levels.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
-from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind
+from consumers.retries.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
 from consumers.retries.volumes import VolumeTotals
 from dashboard.pages.retries import DelayLine, DelayTable, LevelCell, LevelHead
 from dashboard.wording.numbers import ago, count, duration, share, size

@@ -1,9 +1,17 @@
-"""The help of columns and measures, by name: what each one says, in one sentence. Templates show it with `describe`."""
+"""The help of columns and measures, by name: what each one says, in one sentence. Templates show it with `describe`.
+
+The columns of the list of groups have theirs in the fields of its row.
+"""
+
+from dataclasses import fields
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from consumers.groups.rows import GroupRow
+
 HELP: dict[str, str | Promise] = {
+    **{one.name: one.metadata["tooltip"] for one in fields(GroupRow) if "tooltip" in one.metadata},
     "acknowledged": _("Who acknowledged the incident, and when."),
     "address": _("The address, as the name servers or brokers report it."),
     "applied_at": _("When the reset was applied, and by whom."),
@@ -52,7 +60,6 @@ HELP: dict[str, str | Promise] = {
         "Messages that each member failed to consume per second, as it reports of its last minute."
     ),
     "consume_ok_tps": _("Messages that each member consumed per second, as it reports of its last minute."),
-    "consume_rate": _("Messages that the group commits as consumed per second."),
     "consume_rt_ms": _("Milliseconds that a message took each member, on average."),
     "consume_timeout_minutes": _("Minutes after which the broker takes the consumption of a message as failed."),
     "consumed": _("Messages that were consumed."),
@@ -70,12 +77,10 @@ HELP: dict[str, str | Promise] = {
     "destination": _("Where it is sent."),
     "dies": _("Messages redelivered if the consumers crash now."),
     "distance": _("The distance between the stored offset and the messages that the client holds."),
-    "dlq_day_messages": _("Messages that were dead-lettered in the last 24 hours."),
     "dlq_in_range": _("Messages that were dead-lettered in the selected time range."),
     "dlq_messages": _("Messages in the dead-letter topic of the group now."),
     "doubly_owned": _("Queues that two members owned at the same time."),
     "expires_unconsumed_seconds": _("Time until the time lag, as it rises now, reaches the retention of the broker."),
-    "drain_seconds": _("Time until the lag is zero at the current rates. Never: the lag does not shrink."),
     "due_retries": _("Messages in the retry topic that are due and not consumed yet."),
     "effect": _("Messages skipped or redelivered compared with the last known offset."),
     "enabled": _("Whether the rule is evaluated."),
@@ -117,7 +122,6 @@ HELP: dict[str, str | Promise] = {
     "kind": _("The kind, such as webhook, e-mail or Alertmanager."),
     "labels": _("Labels that rules, silences and channels select groups by."),
     "lag_behind": _("Messages in the queue after the stuck message."),
-    "lag_messages": _("Messages stored but not committed as consumed: max offset minus consumer offset."),
     "lag_peak": _("The lag before the rebalance, and its maximum during it."),
     "last_attempts": _("Messages that are dead-lettered if the next attempt fails."),
     "last_message": _("The last message of the channel, and what became of it."),
@@ -142,7 +146,6 @@ HELP: dict[str, str | Promise] = {
     "max_time_lag": _("The longest time lag of any group."),
     "meaning": _("What the state says about a group or queue."),
     "member_clock": _("When the members last changed their queues, by the clock of a member."),
-    "members": _("Clients of the group that are connected to the brokers."),
     "members_at_plan": _("Members of the group when the plan was made, with their versions."),
     "members_change": _("Members before and after the rebalance."),
     "message_fetch": _("Fetches the message from the broker."),
@@ -187,7 +190,6 @@ HELP: dict[str, str | Promise] = {
     "position": _("Broker, queue and offset in the dead-letter topic."),
     "priority": _("If several notes match, the lowest number takes precedence."),
     "problem": _("Why the last scrape of the broker failed, or was partial."),
-    "produce_rate": _("Messages stored per second in the topics of the group."),
     "pull_rt_ms": _(
         "Milliseconds that a pull with messages took each member; the broker holds a pull until there is a message."
     ),
@@ -231,7 +233,6 @@ HELP: dict[str, str | Promise] = {
     "retry_max_times": _("Redeliveries before a message is dead-lettered, where members set none."),
     "retry_queue_nums": _("Queues of a retry topic that the broker creates."),
     "retry_rate": _("Messages per second that enter the retry topic of the group."),
-    "retry_share": _("Redeliveries for each consumed message in the last hour. It can exceed 100 %."),
     "revoke_token": _("Ends the token at once."),
     "role": _("Master or slave."),
     "rolled_back_by": _("The reset that rolled this one back."),
@@ -271,9 +272,6 @@ HELP: dict[str, str | Promise] = {
     "tags": _("The tag that the producer set on the message."),
     "taken_at": _("The age of the last scrape that the row shows."),
     "target": _("The offset or point in time to reset to."),
-    "time_lag_seconds": _(
-        "How long the oldest unconsumed message has been waiting. ≈ is interpolated, ≥ is a lower bound."
-    ),
     "timer_wheels": _("Messages that wait in the timer wheels of RocketMQ 5."),
     "times_read": _("Targets whose store time was looked up."),
     "token_created": _("When the token was created."),

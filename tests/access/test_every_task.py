@@ -10,9 +10,9 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 
-from consumers.dead_letters.exports.stream import ExportFormat, ExportWanted
+from consumers.dead_letters.export_stream import ExportFormat, ExportWanted
+from consumers.dead_letters.filters import DeadLetterFilters
 from consumers.dead_letters.inspection import InspectionKey
-from consumers.dead_letters.queries.filters import DeadLetterFilters
 from consumers.dead_letters.tasks import export_dead_letters, inspect_message, resend
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus, ResetStatus
 from consumers.resets.tasks import reset_apply
@@ -20,8 +20,7 @@ from consumers.words.reasons import stored_words
 from dashboard.celery import app
 from dashboard.launch import launcher
 from tests.access.rules import PAGE
-from tests.dead_letter_rows import a_resend
-from tests.resend_world import a_resendable_group
+from tests.dead_letter_rows import a_resend, a_resendable_group
 from tests.reset_rows import a_reset, an_operator
 from tests.world import NOW, ago
 

@@ -8,7 +8,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 from consumers.lake.store import Lake
-from dashboard.pages.urls import urlpatterns
+from dashboard.page_urls import urlpatterns
 from tests.browser.conftest import Site
 from tests.browser.waiting import wait_until
 from tests.walk.addresses import addresses

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import Broker, ConsumerGroup
 from tests.browser.conftest import Site
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import Broker, Cluster, ConsumerGroup
 from tests.browser.conftest import Site
 from tests.browser.test_accessibility import judged
 from tests.consumers.messages.index_broker import IndexBroker, an_index_broker
-from tests.repeat_rows import a_part, a_repeat
+from tests.rebalance_rows import a_part, a_repeat
 from tests.world import ago
 
 PAGE = "/groups/prod-a/inventory/messages/?message=order-7"

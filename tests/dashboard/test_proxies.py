@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
 from dashboard.middleware import BehindProxies, client_address
-from dashboard.pages.resets.reset_plan import asker_of
+from dashboard.pages.reset_plan import asker_of
 
 PROXY, STRANGER = "10.0.0.5", "203.0.113.9"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from consumers.rocketmq.admin import QueueCalls
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.writes import BrokerSends, OffsetWrites, Outgoing
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.alerting.traffic import Traffic

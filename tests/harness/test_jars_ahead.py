@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.jars import ROCKETMQ_VERSION
+from dashboard.demo.cluster import ROCKETMQ_VERSION
 from tests.jars_ahead import jars_on_their_way, main
 from tests.plugins.older_rocketmq import VERSIONS
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from jpype import JClass
 
-from dashboard.demo.actors.actor_arguments import reserve_stdout, start_jvm
+from dashboard.demo.actors.actor import reserve_stdout, start_jvm
 from dashboard.demo.actors.consuming import Consumer
-from dashboard.demo.actors.membership import Handler, Membership
 from dashboard.demo.actors.producing import Producer
 from dashboard.demo.administration import Administration
 from dashboard.demo.java import find_java
+from dashboard.demo.shop import Handler, Membership
 from tests.plugins.answering import serve
 from tests.plugins.java_allocation import REBALANCE, java_shares
 

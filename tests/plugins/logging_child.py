@@ -8,10 +8,10 @@ import os
 import sys
 from pathlib import Path
 
-from dashboard.demo.actors.actor_arguments import reserve_stdout, start_jvm
+from dashboard.demo.actors.actor import reserve_stdout, start_jvm
 from dashboard.demo.actors.consuming import Consumer
-from dashboard.demo.actors.membership import Membership, Message
 from dashboard.demo.java import find_java
+from dashboard.demo.shop import Membership, Message
 from tests.plugins.shipped_logging import shipped_logging
 
 POISON = "key-0"

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dashboard.demo.actors.actor_arguments import reserve_stdout, start_jvm
+from dashboard.demo.actors.actor import reserve_stdout, start_jvm
 from dashboard.demo.actors.consuming import Consumer
-from dashboard.demo.actors.membership import Handler, Membership, Message
 from dashboard.demo.java import find_java
+from dashboard.demo.shop import Handler, Membership, Message
 from tests.plugins.answering import serve
 from tests.plugins.shipped_logging import shipped_logging
 

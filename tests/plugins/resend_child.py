@@ -18,8 +18,8 @@ def prepare(namesrv: str, address: str, name: str) -> str:
     from django.core.management import call_command
     from django.utils import timezone
 
+    from consumers.dead_letters.filters import DeadLetterFilters
     from consumers.dead_letters.index import IndexLimits, index_groups
-    from consumers.dead_letters.queries.filters import DeadLetterFilters
     from consumers.dead_letters.resend.plan import ResendRequest, Selection, plan
     from consumers.dead_letters.resend.preview import start
     from consumers.models import Broker, Cluster, ConsumerGroup, Destination, Queue, Topic

@@ -23,7 +23,7 @@ def prepare(namesrv: str, brokers: str, name: str, topic: str) -> str:
     from consumers.resets.acts import apply
     from consumers.resets.planning.run import run_plan
     from consumers.resets.request import request_plan
-    from consumers.resets.targets.values import ResetRequest
+    from consumers.resets.target_values import ResetRequest
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
@@ -43,7 +43,7 @@ def prepare(namesrv: str, brokers: str, name: str, topic: str) -> str:
 def asker() -> Any:
     from django.contrib.auth.models import Group, User
 
-    from consumers.resets.targets.values import Asker
+    from consumers.resets.target_values import Asker
 
     user, _ = User.objects.get_or_create(username="ann")
     user.groups.add(Group.objects.get(name="operator"))

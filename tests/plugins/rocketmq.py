@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.cluster import RocketMQ
-from dashboard.demo.jars import ROCKETMQ_VERSION, JarsNotFound, ensure_jars, jars_folder
+from dashboard.demo.cluster import ROCKETMQ_VERSION, JarsNotFound, RocketMQ, ensure_jars, jars_folder
 from dashboard.demo.java import JavaNotFound, find_java
 from tests.plugins.calling import PROJECT
 from tests.plugins.java_admin import JavaAdmin

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.pages.urls import urlpatterns
+from dashboard.page_urls import urlpatterns
 from tests.walk.addresses import PROD_BILLING, addresses
 from tests.walk.losses import NO_REBALANCE
 

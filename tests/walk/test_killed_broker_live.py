@@ -13,8 +13,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.urls import urlpatterns
 from tests.exposition_parser import parsed
 from tests.walk.addresses import named, resources

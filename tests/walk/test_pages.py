@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.figures.shapes import HEIGHT, PAD
-from dashboard.pages.urls import urlpatterns
+from dashboard.figures.time_bars import HEIGHT, PAD
+from dashboard.page_urls import urlpatterns
 from tests.walk.addresses import PROD_BILLING, addresses
 from tests.walk.losses import NO_CLIENT, NO_REBALANCE
 from tests.walk.page_text import drawn_heights, said, zeros

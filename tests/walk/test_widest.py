@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from consumers.lake.store import Lake
-from dashboard.pages import urls as page_urls
+from dashboard import page_urls
 from tests.openapi import Operation, operations
 from tests.walk.addresses import PROD_BILLING, addresses
 from tests.walk.large_site import QUEUES, make_large

@@ -39,8 +39,7 @@ from consumers.vocabulary.states import UnknownReason
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.log_rows import a_log_event, a_log_file
-from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
-from tests.repeat_rows import a_part, a_repeat
+from tests.rebalance_rows import a_move, a_moved_topic, a_part, a_rebalance, a_repeat
 from tests.reset_rows import SEEN, a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.retry_rows import levels_wait, retries_work
 from tests.walk.addresses import PROD_BILLING

@@ -10,10 +10,10 @@ from django.db.models import Count, Exists, OuterRef
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
 from consumers.groups.shown import UnknownWord
 from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
+from consumers.ownership.evidence import CALM, ROUTE
 from consumers.ownership.findings import ownership_check
 from consumers.ownership.group_shares import POP
 from consumers.ownership.reports import COLUMNS, KnownQueue
-from consumers.ownership.troubles.evidence import CALM, ROUTE
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import BROADCASTING
 from consumers.words.reasons import coded_reason, membership_reason

@@ -12,8 +12,8 @@ from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit,
 from consumers.groups.overlay import RANKS, STATES, UNKNOWN_RANK
 from consumers.groups.shown import UnknownWord
 from consumers.models import ConsumerGroup, GroupKind, Measure, QueueSnapshot, QueueState, State, SubjectKind
-from consumers.polling.delays.look_up import unfinished_heads
 from consumers.polling.flags import retired_topics
+from consumers.polling.heads import unfinished_heads
 from consumers.queries.limits import BrokerAge
 from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
 from consumers.vocabulary.alerts import AlertEvidence

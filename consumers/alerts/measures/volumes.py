@@ -13,7 +13,7 @@ from consumers.models import GroupWindow, Measure, Rebalance, SubjectKind
 from consumers.overview.queries import EVALUATION_LATE
 from consumers.pipeline.slices import floor
 from consumers.rebalances.flapping import Unsettled, episodes_within_hour, unsettled as unsettled_groups
-from consumers.repeats.queries import HourOfRepeats, repeats_within_hour
+from consumers.repeats import HourOfRepeats, repeats_within_hour
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.words.reasons import coded_reason, membership_reason
 

@@ -16,7 +16,7 @@ from consumers.alerts.rule_terms import Terms
 from consumers.models import Comparison, ConsumerGroup, GroupState, Reading, Rebalance, RepeatEvent, State, StateChange
 from consumers.pipeline.slices import microseconds
 from consumers.queries.reset_marks import RULES, Jump, causes
-from consumers.repeats.queries import SURE
+from consumers.repeats import SURE
 
 from .values import MICROSECOND, Grid, PastScan, Values, good_runs, moments_in, sampled, spans_of
 

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from consumers.jobs.hold import Hold
-from consumers.jobs.wires import Ports, reading
+from consumers.jobs.hold import Hold, Ports, reading
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
 from consumers.polling.registration import WireClosed
 from consumers.rocketmq.admin import BrokerAdmin

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext, gettext as _
 
-from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters, words_of
+from consumers.dead_letters.filters import MAYBE_SENT, DeadLetterFilters, words_of
 from consumers.jobs.acts import ActRefused, note
 from consumers.models import (
     ConsumerGroup,

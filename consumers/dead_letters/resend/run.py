@@ -10,8 +10,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
-from consumers.jobs.hold import Hold, NotHeld
-from consumers.jobs.wires import Ports, connected, why_read_only
+from consumers.jobs.hold import Hold, NotHeld, Ports, connected, why_read_only
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.rocketmq.wire.codes import RocketMQError

@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from consumers.clusters.connection import check_now
 from consumers.jobs.asking import AnswerFailed
-from consumers.jobs.wires import close_wires
-from consumers.logs.follow.globs import WrongLogGlob, parse_log_globs
+from consumers.jobs.hold import close_wires
+from consumers.logs.globs import WrongLogGlob, parse_log_globs
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
-from consumers.polling.record.stand_ins import BrokerStays, forget_broker
+from consumers.polling.record.lost_offsets import BrokerStays, forget_broker
 from consumers.polling.registration import (
     WrongOption,
     checked_addresses,

@@ -11,8 +11,7 @@ from django.utils import timezone
 from consumers.clock.watch import watch_clock
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
-from consumers.polling.poll import ClusterPoller, Poll
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, Poll, PollSettings
 from consumers.words.reasons import stored_words
 
 WHOLE, NOTHING, PARTIAL = 0, 1, 3

@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from consumers.pipeline.kernel.segments import MICROSECONDS
-from consumers.rocketmq.client_defaults import MOST_THREADS
+from consumers.rocketmq.bodies.client_bodies import MOST_THREADS
 from consumers.vocabulary.reasons import RebalanceReason
 from consumers.vocabulary.states import UnknownReason
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from consumers.models import Assignment
-from consumers.rocketmq.client_defaults import MOST_THREADS
+from consumers.rocketmq.bodies.client_bodies import MOST_THREADS
 from consumers.stores.exposure import STANDS
 
 from .stored_history import HeldReport

@@ -1,6 +1,6 @@
 """A broker's turn in a reading: skipped while its circuit is open, a probe first after failures, its slave as stand-in.
 
-A slave's consumer offsets may be a minute old: see record/stand_ins.
+A slave's consumer offsets may be a minute old: see record/lost_offsets.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.polling.delays.answers import read_delivered, take_level_ends
+from consumers.polling.delay_answers import read_delivered, take_level_ends
 from consumers.polling.memory import BrokerMemory, Cadence, ClusterMemory
 from consumers.polling.reading import BrokerCost, BrokerListing, BrokerReading, OffsetsReading
 from consumers.rocketmq.admin import BrokerAdmin, NameServer
@@ -28,7 +28,7 @@ from consumers.rocketmq.wire.codes import (
     RocketMQError,
     mq_version_name,
 )
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.vocabulary.states import MASTER
 

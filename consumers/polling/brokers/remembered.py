@@ -14,7 +14,7 @@ from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.codes import RocketMQError
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # The min offsets of one broker's queues, as far as they were fetched, and when, as sorted columns.

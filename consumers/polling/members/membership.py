@@ -14,7 +14,7 @@ from consumers.polling.reading import GroupMembers, Member
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.wire.codes import BrokerRefused, RocketMQError, mq_version_name, time_of
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 
 # Whom a reading may ask about members: its budget, silent clients, and one broker in one sweep.

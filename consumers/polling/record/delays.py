@@ -1,17 +1,14 @@
-"""Delay levels, fetched stuck messages and samples as rows: each row replaces the one before it."""
+"""Delay levels and samples as rows: each row replaces the one before it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
-from consumers.models import Assignment, Cluster, ConsumerGroup, DelayLevel, HeadMessage, QueueSample, Rung, TagSample
-from consumers.polling.delays.answers import BrokerDelays, LevelReading, LevelSample
-from consumers.polling.delays.look_up import Head, HeadAnswer
+from consumers.models import Cluster, ConsumerGroup, DelayLevel, QueueSample, Rung, TagSample
+from consumers.polling.delay_answers import BrokerDelays, LevelReading, LevelSample
 from consumers.polling.samples.first_stored import tag_filters
 from consumers.polling.samples.reading import (
     FirstStored,
@@ -123,55 +120,6 @@ def _record_rungs(cluster: Cluster, broker: str, samples: dict[int, LevelSample]
     Rung.objects.bulk_create(rows, update_conflicts=True, unique_fields=unique, update_fields=RUNG)
     stored = Rung.objects.filter(group__cluster=cluster, broker=broker, level__in=samples)
     stored.exclude(sampled_at=now).delete()
-
-
-# Fetched stuck messages as rows: one row each, deleted as soon as the member is past the message.
-FIELDS = (
-    "offset",
-    "since",
-    "message_id",
-    "origin_topic",
-    "keys",
-    "tags",
-    "reconsume_times",
-    "size",
-    "born_at",
-    "stored_at",
-    "error",
-    "asked_at",
-)
-
-
-def forget_heads(cluster: Cluster) -> None:
-    """Deletes messages that no present member holds as its oldest message any more."""
-    held = Assignment.objects.filter(
-        group=OuterRef("group"),
-        queue=OuterRef("queue"),
-        client_id=OuterRef("client_id"),
-        gone_by=None,
-        cached_min=OuterRef("offset"),
-    )
-    gone = HeadMessage.objects.filter(~Exists(held), group__cluster=cluster).values_list("pk", flat=True)
-    if keys := list(gone):
-        HeadMessage.objects.filter(pk__in=keys).delete()
-
-
-def record_heads(heads: Sequence[Head], answers: Sequence[HeadAnswer], now: datetime) -> None:
-    rows = [
-        HeadMessage(
-            group_id=head.group_id,
-            queue_id=head.queue_id,
-            client_id=head.client_id,
-            offset=head.offset,
-            since=head.since,
-            asked_at=now,
-            **asdict(answer),
-        )
-        for head, answer in zip(heads, answers, strict=True)
-    ]
-    HeadMessage.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["group", "queue", "client_id"], update_fields=FIELDS
-    )
 
 
 # Samples as rows: a queue's answer replaces the previous answer, and is deleted when it is no longer valid.

@@ -8,13 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.lake.same_names import names_note
-from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNERSHIP, READINGS, TIME
+from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNERSHIP, READINGS, TIME, names_note
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
 from consumers.polling.brokers.joined import encoded
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
-from consumers.polling.samples.broker_clock import places
-from consumers.polling.samples.reading import FirstStored, QueueKey
+from consumers.polling.samples.reading import FirstStored, QueueKey, places
 
 from .keyed_rows import EntityIds, HeldKey, RowQueues, numbers_at
 from .snapshots import LOST, NULL, OFFSETS, Coded, Columns
@@ -77,7 +75,7 @@ def reading_rows(
         return ROWS.empty_table()
     rows = _encoded(pa.concat_tables(parts))
     rows = rows.append_column("pull_offset", _pull_offsets(rows, members))
-    # What of it is older than the master's is found by what is stored: stand_ins.py.
+    # What of it is older than the master's is found by what is stored: lost_offsets.py.
     return rows.append_column("slave_offset", pa.nulls(rows.num_rows, pa.int64())).select(ROWS.names).cast(ROWS)
 
 

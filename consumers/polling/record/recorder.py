@@ -31,7 +31,7 @@ from consumers.polling.record.brokers import (
     record_topic_config,
     write_only_queues,
 )
-from consumers.polling.record.stand_ins import without_older
+from consumers.polling.record.lost_offsets import LOST_AT, GivenUp, Losses, remembering, without_older
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.vocabulary.states import MASTER, UnknownReason, of_broker
@@ -40,7 +40,6 @@ from .delays import record_samples
 from .history import reading_columns, reading_rows, write_history
 from .intervals import record_unsubscribed
 from .keyed_rows import EntityIds, RowQueues
-from .lost_offsets import LOST_AT, GivenUp, Losses, remembering
 from .members import record_members
 from .snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
 from .totals import GroupKinds, Moves, totals, write_totals

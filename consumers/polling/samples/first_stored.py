@@ -22,8 +22,17 @@ from consumers.rocketmq.names import is_system_group
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 
-from .broker_clock import behind, places
-from .reading import FAILURE_HOLDS, REFUSAL_HOLDS, FirstStored, QueueKey, SampleMemory, TagCount, TopicKey
+from .reading import (
+    FAILURE_HOLDS,
+    REFUSAL_HOLDS,
+    FirstStored,
+    QueueKey,
+    SampleMemory,
+    TagCount,
+    TopicKey,
+    behind,
+    places,
+)
 
 # How many of the next messages a group's tag expression lets through, from the hashes in the consume queue.
 #

@@ -14,16 +14,18 @@ from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.names import is_system_group
 from consumers.rocketmq.wire.codes import RocketMQError
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.stores.start import TIMESTAMP, BrokerAnswer, start_time, would_start
 from consumers.vocabulary.offset_files import StartRule
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.states import UnknownReason
 
-from .broker_clock import Arrivals, BrokerClock, ClockBounds, places, plan_clocks, read_clocks
 from .first_stored import Filtered, Lagging, ask_first, ask_tags, forget_moved, plan_first, plan_tags
 from .reading import (
     FAILURE_HOLDS,
+    Arrivals,
+    BrokerClock,
+    ClockBounds,
     FirstStored,
     QueueKey,
     SampleBudget,
@@ -32,6 +34,9 @@ from .reading import (
     StartAnswer,
     TopicKey,
     evicted,
+    places,
+    plan_clocks,
+    read_clocks,
 )
 
 # Where a member would start on queues that its group never committed on: the broker is asked as a starting member

@@ -17,7 +17,7 @@ from consumers.words.spans import iso
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #
-# Pure, as a table in docs/evaluation.md. The same for lists of groups, in SQL: groups/late_queues.py.
+# Pure, as a table in docs/evaluation.md. The same for lists of groups, in SQL: groups/overlay.py.
 # Over as soon as nothing waits. Messages that were lost stay lost.
 ENDED_BY_NO_LAG = (State.STOP, State.STALL, State.REWIND, State.WARN)
 
@@ -116,7 +116,7 @@ def _of_calm(state: State, polled: Polled, stands_since: datetime) -> tuple[Stat
 # The overlay of one queue: what its newest reading and its newest evaluation still say now.
 #
 # Pure: rows and times in, values out. A broker that is not read makes every number of its queues unknown, one that is
-# silent their state too. An evaluation that is late leaves no number, but the state, as late_states.py has it. The
+# silent their state too. An evaluation that is late leaves no number, but the state, as `late_state` has it. The
 # same rules for whole groups, in SQL: groups/overlay.py.
 NOT_JUDGED_YET = lazy_reason(ReasonCode.NOT_EVALUATED_YET)
 

@@ -8,8 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, NotHeld, left_behind
-from consumers.jobs.wires import Ports, connected
+from consumers.jobs.hold import Hold, NotHeld, Ports, connected, left_behind
 from consumers.models import (
     Cluster,
     ConsumerGroup,
@@ -21,14 +20,13 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.polling.registration import NoAccess, WireClosed
-from consumers.resets.applying.revalidate import what_moved
+from consumers.resets.applying.loop import keep_alive, read_back
 from consumers.resets.applying.write import FIELDS, GONE, Clock, MayNotWrite, Writing, why_not_written, why_too_late
-from consumers.resets.overdue import finish
+from consumers.resets.methods import what_moved
 from consumers.resets.planning.gather import gather, known_of
 from consumers.resets.planning.queue_plan import GroupSetup
-from consumers.resets.read_back.loop import keep_alive, read_back
-from consumers.resets.request import note_work
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.request import finish, note_work
+from consumers.resets.target_values import QueueKey
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ApplyReason, ReadBackEvidence, ResetAct
 from consumers.words.reasons import stored_words

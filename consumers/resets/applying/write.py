@@ -10,14 +10,12 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold
-from consumers.jobs.wires import Ports, read_only_reason, reading
+from consumers.jobs.hold import Hold, Ports, read_only_reason, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.registration import WireClosed
-from consumers.resets.applying.revalidate import why_offset_moved
-from consumers.resets.overdue import TAKEN_UP_WITHIN
-from consumers.resets.request import MAY_RESET
-from consumers.resets.targets.reset_targets import TARGETS
+from consumers.resets.methods import why_offset_moved
+from consumers.resets.request import MAY_RESET, TAKEN_UP_WITHIN
+from consumers.resets.reset_targets import TARGETS
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
 from consumers.rocketmq.writes import NotApplied
 from consumers.vocabulary.reasons import stored_reason

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind
-from consumers.resets.targets.reset_targets import TARGETS
-from consumers.resets.targets.values import QueueKey, own_topics
+from consumers.resets.reset_targets import TARGETS
+from consumers.resets.target_values import QueueKey, own_topics
 from consumers.rocketmq.name_server import QueueRoute, Route
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
 from consumers.vocabulary.reasons import stored_reason

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from consumers.jobs.wires import Ports, reading
+from consumers.jobs.hold import Ports, reading
 from consumers.models import Client, ConsumerGroup
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import GroupConnections
 from consumers.rocketmq.wire.codes import (

@@ -1,14 +1,30 @@
-"""The rows of a plan: each selected queue with its target, or with the stored reason of its exclusion."""
+"""The rows of a plan: each selected queue with its target, or with the stored reason of its exclusion; and the effects
+of the plan, as stored reasons: the person who applies it has read their words.
+"""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from consumers.models import ResetMethod, ResetQueue
-from consumers.resets.targets.values import QueueKey
+from consumers.models import (
+    ConsumerGroup,
+    GroupBroker,
+    Queue,
+    Resend,
+    ResendStatus,
+    Reset,
+    ResetKind,
+    ResetMethod,
+    ResetQueue,
+    TopicKind,
+)
+from consumers.resets.target_values import QueueKey, moment_of, own_topics
+from consumers.rocketmq.names import is_retry_topic_of, retry_topic
 from consumers.vocabulary.reasons import stored_reason
-from consumers.vocabulary.resets import PlanReason, RowReason
+from consumers.vocabulary.resets import PlanReason, ResetWarning, RowReason
+from consumers.words.spans import age
 
 # Facts about a group whose offsets are to be reset, read from the cluster's masters at one time and never estimated.
 
@@ -186,3 +202,168 @@ def left_out_row(reset_id: UUID, key: QueueKey, why: str, facts: QueueOffsets | 
     }
     row.unknown = {name: reason for name, reason in reasons.items() if getattr(row, name) is None}
     return row
+
+
+JAVA = "JAVA"
+
+
+def consequences(methods: Collection[ResetMethod], topics: Collection[str], group: GroupSetup) -> list[str]:
+    """Of the queues that are to be moved: the ways in which, and their topics."""
+    said: list[str] = []
+    if ResetMethod.SERVER in methods:
+        said += _when_the_broker_moves_them(group) + _what_pops_again(topics, group)
+    if ResetMethod.CLIENT in methods:
+        said += _when_members_are_told()
+    if ResetMethod.COMMIT in methods:
+        said.append(stored_reason(ResetWarning.COMMITTED_AS_MEMBER))
+    if group.members and group.orderly and {ResetMethod.SERVER, ResetMethod.CLIENT} & set(methods):
+        said.append(stored_reason(ResetWarning.ORDERLY_WAITS))
+    return said
+
+
+def _when_the_broker_moves_them(group: GroupSetup) -> list[str]:
+    if not group.members:
+        return [stored_reason(ResetWarning.MOVED_FOR_LATER)]
+    codes = (ResetWarning.MOVED_AT_ONCE, ResetWarning.WORK_REPEATED, ResetWarning.OLD_MEMBERS_LATE)
+    said = list(map(stored_reason, codes))
+    if others := sorted(set(group.languages) - {JAVA}):
+        said.append(stored_reason(ResetWarning.LANGUAGES_DECIDE, languages=others))
+    return said
+
+
+def _what_pops_again(topics: Collection[str], group: GroupSetup) -> list[str]:
+    if group.pop_topics is None:
+        return [stored_reason(ResetWarning.MAYBE_POPS)]
+    if popped := sorted(set(topics) & group.pop_topics):
+        return [stored_reason(ResetWarning.POPS_AGAIN, topics=popped)]
+    return []
+
+
+def _when_members_are_told() -> list[str]:
+    codes = (ResetWarning.MEMBERS_TOLD, ResetWarning.BROKER_COUNTS, ResetWarning.WHOLE_TOPIC_MOVES)
+    return list(map(stored_reason, codes))
+
+
+# The sums of a plan. Queues with an unknown number are counted apart, and never as zero.
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over the queues that are to move. `replayed` and `skipped` are the known sums; for `uncounted` queues they
+    are unknown. `earliest`: when the first redelivered message was stored, as far as the targets' messages were read.
+    """
+
+    queues: int
+    replayed: int
+    skipped: int
+    replaying: int
+    skipping: int
+    uncounted: int
+    clipped: int
+    not_restorable: int
+    methods: Mapping[ResetMethod, int]
+    left_out: Sequence[tuple[str, int]]
+    earliest: datetime | None
+
+
+def totals_of(rows: Iterable[ResetQueue]) -> Totals:
+    every = list(rows)
+    moving = [row for row in every if row.left_out is None and row.method != ResetMethod.NOTHING]
+    times = [row.target_time for row in moving if row.replayed_messages and row.target_time is not None]
+    return Totals(
+        queues=len(moving),
+        replayed=sum(row.replayed_messages or 0 for row in moving),
+        skipped=sum(row.skipped_messages or 0 for row in moving),
+        replaying=sum(bool(row.replayed_messages) for row in moving),
+        skipping=sum(bool(row.skipped_messages) for row in moving),
+        uncounted=sum(row.replayed_messages is None for row in moving),
+        clipped=sum(row.clipped for row in moving),
+        not_restorable=sum(not row.restorable for row in moving),
+        methods=Counter(ResetMethod(row.method) for row in moving if row.method is not None),
+        left_out=Counter(row.left_out for row in every if row.left_out is not None).most_common(),
+        earliest=min(times, default=None),
+    )
+
+
+SHOWN = 5
+
+
+def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupSetup, rows: Sequence[ResetQueue]) -> list[str]:
+    """In the order of importance. Some queries."""
+    totals = totals_of(rows)
+    moving = {row.topic for row in rows if row.left_out is None}
+    return [
+        *of_amounts(totals),
+        *consequences(totals.methods.keys(), moving, facts),
+        *of_gaps(totals),
+        *_of_nearest(reset, rows),
+        *_of_strangers(group, {row.broker for row in rows if row.left_out is None}),
+        *_of_retries(group, {row.topic for row in rows}),
+        *_of_resends(group),
+    ]
+
+
+def of_amounts(totals: Totals) -> list[str]:
+    said = []
+    if totals.replayed:
+        said.append(stored_reason(ResetWarning.REDELIVERED, n=totals.replayed, queues=totals.replaying))
+    if totals.earliest is not None:
+        said.append(stored_reason(ResetWarning.REDELIVERED_FROM, at=f"{totals.earliest:%Y-%m-%d %H:%M:%S}"))
+    if totals.skipped:
+        said.append(stored_reason(ResetWarning.SKIPPED, n=totals.skipped, queues=totals.skipping))
+    if totals.uncounted:
+        said.append(stored_reason(ResetWarning.UNCOUNTED, queues=totals.uncounted))
+    return said
+
+
+def of_gaps(totals: Totals) -> list[str]:
+    said = []
+    if totals.not_restorable:
+        said.append(stored_reason(ResetWarning.NOT_RESTORABLE, queues=totals.not_restorable))
+    if totals.clipped:
+        said.append(stored_reason(ResetWarning.CLIPPED, queues=totals.clipped))
+    for why, queues in totals.left_out[:SHOWN]:
+        said.append(stored_reason(ResetWarning.LEFT_OUT, n=queues, why=why))
+    if more := sum(queues for _why, queues in totals.left_out[SHOWN:]):
+        said.append(stored_reason(ResetWarning.LEFT_OUT_OTHERS, queues=more))
+    return said
+
+
+def _of_nearest(reset: Reset, rows: Sequence[ResetQueue]) -> list[str]:
+    """Brokers of some versions return the nearest message, even if it is an earlier one (4.9, ConsumeQueue)."""
+    if reset.kind != ResetKind.TIME:
+        return []
+    wanted = moment_of(str(reset.value))
+    early = [wanted - row.target_time for row in rows if row.target_time is not None and row.target_time < wanted]
+    if not early:
+        return []
+    return [stored_reason(ResetWarning.NEAREST_MESSAGES, n=len(early), by=_in_words(max(early)))]
+
+
+def _in_words(span: timedelta) -> str:
+    return f"{span.total_seconds():.3f} s" if span < timedelta(seconds=60) else age(span.total_seconds())
+
+
+def _of_strangers(group: ConsumerGroup, brokers: set[str]) -> list[str]:
+    """A warning alone, since readings list groups some time later than members make them known (5.4.0,
+    AdminBrokerProcessor.resetOffsetInner: SUBSCRIPTION_GROUP_NOT_EXIST)."""
+    rows = GroupBroker.objects.filter(group=group, broker__in=brokers, configured=False)
+    names = rows.order_by("broker").values_list("broker", flat=True)
+    return [stored_reason(ResetWarning.GROUP_STRANGE, broker=name) for name in names[:SHOWN]]
+
+
+def _of_retries(group: ConsumerGroup, chosen: set[str]) -> list[str]:
+    prefix = retry_topic(group.name)
+    found = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__startswith=prefix)
+    retries = found.filter(topic__kind=TopicKind.RETRY).order_by("topic__name").values_list("topic__name", flat=True)
+    own = set(own_topics(group))
+    left = [name for name in retries.distinct() if is_retry_topic_of(name, group.name, own) and name not in chosen]
+    if not left:
+        return []
+    return [stored_reason(ResetWarning.RETRIES_STAY, topics=left)]
+
+
+def _of_resends(group: ConsumerGroup) -> list[str]:
+    if not Resend.objects.filter(group=group, status=ResendStatus.RUNNING).exists():
+        return []
+    return [stored_reason(ResetWarning.RESENDS_RUN)]

@@ -11,15 +11,13 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, NotHeld
-from consumers.jobs.wires import Ports, connected, reading
+from consumers.jobs.hold import Hold, NotHeld, Ports, connected, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
-from consumers.resets.overdue import refuse_unplanned
-from consumers.resets.request import note_work
-from consumers.resets.targets.reset_targets import TARGETS, target_of
-from consumers.resets.targets.values import QueueKey, ResetRefused, check_number
+from consumers.resets.request import note_work, refuse_unplanned
+from consumers.resets.reset_targets import TARGETS, target_of
+from consumers.resets.target_values import QueueKey, ResetRefused, check_number
 from consumers.rocketmq.name_server import Route
 from consumers.rocketmq.wire.codes import RocketMQError, time_of
 from consumers.vocabulary.reasons import stored_reason, stored_reasons
@@ -36,9 +34,9 @@ from .queue_plan import (
     amounts_of,
     left_out_row,
     planned_row,
+    warnings_of,
     why_not_clipped,
 )
-from .warnings import warnings_of
 
 # The store time of the first message that a queue's target makes the group consume: one pull for each queue.
 

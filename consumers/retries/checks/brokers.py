@@ -1,32 +1,40 @@
 """Whether brokers take failed messages: their permissions, routes, and the retry and dead-letter topics."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from django.utils.translation import gettext, gettext_lazy as _
 
-from consumers.retries.checks.condition_rows import PERMISSION_OF_EACH, Of, Outcome, check, fails, holds, unknown
-from consumers.retries.checks.observed import (
-    BrokerConditions,
-    ClientConditions,
-    GroupConfigured,
-    RetryConditions,
-)
-from consumers.rocketmq.names import dlq_topic, retry_topic
-from consumers.vocabulary.findings import FindingSeverity
-from consumers.vocabulary.states import READ, WRITE
-
-from .condition_rows import (
+from consumers.models import ConsumerGroup
+from consumers.retries.checks.condition_rows import (
+    PERMISSION_OF_EACH,
     ConditionName,
+    Of,
+    Outcome,
+    check,
+    fails,
+    holds,
     is_way_round,
     names,
     nobody_holds,
     oldest,
     takes_back,
     topic_permission,
+    unknown,
     unread_reason,
     why_not_taken_back,
     why_unknown,
 )
+from consumers.retries.checks.observed import (
+    BrokerConditions,
+    ClientConditions,
+    GroupConfigured,
+    RetryConditions,
+    facts_of,
+)
+from consumers.rocketmq.names import dlq_topic, retry_topic
+from consumers.vocabulary.findings import FindingSeverity
+from consumers.vocabulary.states import READ, WRITE
 
 # Whether a failed message finds a broker that takes it, its own or another; else the offset stands.
 
@@ -313,3 +321,11 @@ def _whole(facts: RetryConditions, detail: str, cure: str) -> Outcome:
         none = gettext("No broker of %(cluster)s has been read yet.") % {"cluster": facts.cluster}
         return unknown(unread_reason(silent) or none, cure)
     return holds(detail, cure, oldest(facts.brokers))
+
+
+def refusals(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, str]:
+    """By the group's id: why brokers refuse every failed message of it. Needs the groups' clusters loaded."""
+    if not groups:
+        return {}
+    found = ((group.pk, accepted(facts)) for group, facts in zip(groups, facts_of(groups, now), strict=True))
+    return {pk: condition.detail.removesuffix(".") for pk, condition in found if condition.is_failing}

@@ -5,12 +5,23 @@ from datetime import timedelta
 from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.queries.findings import ids
-from consumers.retries.checks.condition_rows import Of, Outcome, check, fails, holds, unknown
+from consumers.retries.checks.condition_rows import (
+    ConditionName,
+    Of,
+    Outcome,
+    check,
+    fails,
+    holds,
+    names,
+    nobody_holds,
+    oldest,
+    sub_group,
+    unknown,
+    unread_reason,
+)
 from consumers.retries.checks.observed import ClientConditions, RetryConditions
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.words.spans import age, count
-
-from .condition_rows import ConditionName, names, nobody_holds, oldest, sub_group, unread_reason
 
 
 # What follows from how members are set, and from the messages that they hold.

@@ -88,7 +88,23 @@ class HeldQueue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetryConditions:
+class ConsumeMode:
+    """How members consume, as they report it. Null: no member has said."""
+
+    message_model: str | None = None
+    consume_type: str | None = None
+
+    @property
+    def is_broadcasting(self) -> bool:
+        return self.message_model == BROADCASTING
+
+    @property
+    def is_pulling(self) -> bool:
+        return self.consume_type == PULLING
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetryConditions(ConsumeMode):
     """`online` null has `membership_unknown`; so has `pops` null, where members are there that have not said.
 
     `orderly` null: members disagree, or none has said.
@@ -101,8 +117,6 @@ class RetryConditions:
     brokers: Sequence[BrokerConditions]
     online: bool | None = None
     membership_unknown: str | None = None
-    message_model: str | None = None
-    consume_type: str | None = None
     pops: bool | None = None
     clients: Sequence[ClientConditions] = ()
     held: Sequence[HeldQueue] = ()
@@ -119,14 +133,6 @@ class RetryConditions:
     def orderly(self) -> bool | None:
         said = {client.orderly for client in self.clients}
         return said.pop() if len(said) == 1 else None
-
-    @property
-    def is_broadcasting(self) -> bool:
-        return self.message_model == BROADCASTING
-
-    @property
-    def is_pulling(self) -> bool:
-        return self.consume_type == PULLING
 
     @property
     def is_popping(self) -> bool:

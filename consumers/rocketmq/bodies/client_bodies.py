@@ -1,4 +1,6 @@
-"""Bodies about a group's clients: their list (203), their running info (307), their assignment (400)."""
+"""Bodies about a group's clients: their list (203), their running info (307), their assignment (400); and what clients
+do unless somebody set them otherwise.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -227,3 +229,36 @@ def _consume_status(fields: Fields) -> ConsumeStatus:
         consume_failed_tps=fields.optional_real("consumeFailedTPS"),
         consume_failed_messages=fields.optional_integer("consumeFailedMsgs"),
     )
+
+
+# Threads of a push consumer at most (DefaultMQPushConsumer.consumeThreadMax: 64 in 4.9, 20 in 5.4.0). Where it holds
+# more unfinished messages, some wait for a thread, and those were pulled last: nothing behind the last is finished.
+MOST_THREADS = 64
+
+# Of a push consumer (RocketMQ 5.4.0, DefaultMQPushConsumer and ClientConfig).
+DEFAULTS = {
+    "PROP_THREADPOOL_CORE_SIZE": "20",
+    "adjustThreadPoolNumsThreshold": "100000",
+    "clientRebalance": "true",
+    "consumeConcurrentlyMaxSpan": "2000",
+    "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+    "consumeMessageBatchMaxSize": "1",
+    "consumeThreadMax": "20",
+    "consumeThreadMin": "20",
+    "consumeTimeout": "15",
+    "heartbeatBrokerInterval": "30000",
+    "maxReconsumeTimes": "-1",
+    "messageModel": "CLUSTERING",
+    "persistConsumerOffsetInterval": "5000",
+    "popBatchNums": "32",
+    "popInvisibleTime": "60000",
+    "popThresholdForQueue": "96",
+    "pullBatchSize": "32",
+    "pullInterval": "0",
+    "pullThresholdForQueue": "1000",
+    "pullThresholdForTopic": "-1",
+    "pullThresholdSizeForQueue": "100",
+    "pullThresholdSizeForTopic": "-1",
+    "suspendCurrentQueueTimeMillis": "1000",
+    "vipChannelEnabled": "false",
+}

@@ -20,7 +20,17 @@ from consumers.rocketmq.bodies.fastjson import Entries, Entry
 from consumers.rocketmq.bodies.offsets import consumer_offsets_table
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.wire.codes import RemoteProtocolError
-from consumers.stores.files.stored_file import read_bytes, rocksdb_beside
+from consumers.stores.files.stored_file import (
+    BACKUP_SUFFIX,
+    ROWS,
+    Kind,
+    StoredFile,
+    kind_by_name,
+    read_bytes,
+    readable_name,
+    rocksdb_beside,
+    shown,
+)
 from consumers.vocabulary.offset_files import FileCode
 
 from .problems import (
@@ -35,7 +45,6 @@ from .problems import (
     refuse_what_holds_nothing,
     stored,
 )
-from .stored_file import BACKUP_SUFFIX, ROWS, Kind, StoredFile, kind_by_name, readable_name, shown
 
 # Rows of the three kinds of offset files, each with what is wrong with it.
 # Collects the rows of a file one by one, each with what is wrong with it; a queue that stands twice is one row.

@@ -9,9 +9,9 @@ import jpype
 from jpype import JClass
 
 from dashboard.demo import shop
+from dashboard.demo.shop import Handler, Membership, Message
 
-from .actor_arguments import begin_actor
-from .membership import Handler, Membership, Message
+from .actor import begin_actor
 
 LISTENER = "org.apache.rocketmq.client.consumer.listener."
 API_MILLISECONDS = 15_000

@@ -9,7 +9,7 @@ from jpype import JArray, JByte, JClass
 from dashboard.demo import shop
 from dashboard.demo.administration import Administration
 
-from .actor_arguments import begin_actor
+from .actor import begin_actor
 
 # A producer of RocketMQ's own client. Needs the JVM of this process.
 

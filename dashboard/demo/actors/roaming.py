@@ -4,7 +4,7 @@ import sys
 
 from dashboard.demo import shop
 
-from .actor_arguments import begin_actor
+from .actor import begin_actor
 from .consuming import join
 
 

@@ -14,22 +14,20 @@ from consumers.overview.queries import changes
 from consumers.queries.groups import find_group
 from consumers.queries.history import History, Point, Series, group_history
 from consumers.queries.windows import OPEN_WINDOWS, RangeError
-from consumers.rebalances.events import rebalance_counts
-from consumers.rebalances.marks import Mark, rebalance_marks
+from consumers.rebalances.events import Mark, rebalance_counts, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import cause_words, coded_reason
 from dashboard.figures.layout import Change, Figure, Line, Span, beginning
-from dashboard.figures.queue_heatmap import queue_heatmap
-from dashboard.figures.time_lines import Scale, lag_lines, time_lines
+from dashboard.figures.time_lines import Scale, lag_lines, queue_heatmap, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
+from dashboard.pages.common.moments import Range, range_of
 from dashboard.pages.repeats import repeat_spans
-from dashboard.pages.resets.reset import reset_spans
+from dashboard.pages.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
 from dashboard.wording.numbers import clock, duration
 
 from .frame import Frame, no_group, page
-from .moments import Range, range_of
 
 QUEUES_SHOWN = 200
 PRODUCED, CONSUMED, TIME_LAG = "var(--series-2)", "var(--line)", "var(--line-total)"

@@ -18,8 +18,7 @@ KIB = 1024
 def main(log: Path) -> None:
     from django.core.management import call_command
 
-    from consumers.logs.follow.record import FollowRules
-    from consumers.logs.follow.run import follow_cluster
+    from consumers.logs.follow import FollowRules, follow_cluster
     from consumers.models import Cluster, LogEvent, LogFile
 
     call_command("migrate", verbosity=0)

@@ -33,7 +33,7 @@ def main(namesrv: str, address: str) -> None:
 
 def _index(namesrv: str, address: str, now: datetime) -> None:
     from consumers.dead_letters.index import IndexLimits, index_groups
-    from consumers.jobs.wires import close_wires
+    from consumers.jobs.hold import close_wires
     from consumers.models import Broker, Cluster, ConsumerGroup
 
     cluster = Cluster.objects.create(name="bench", namesrv=namesrv, created_at=now)

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
-from dashboard.demo.cluster import RocketMQ
-from dashboard.demo.jars import ensure_jars, jars_folder
+from consumers.rocketmq.wire.connection import ConnectionPool
+from dashboard.demo.cluster import RocketMQ, ensure_jars, jars_folder
 from dashboard.demo.java import find_java
 from tests.bench.operations.dead_letter_site import Site, running_site
 from tests.bench.polling.traffic import fill_with

@@ -20,7 +20,7 @@ def main(namesrv: str, address: str, name: str, *topics: str) -> None:
     from django.contrib.auth.models import User
     from django.core.management import call_command
 
-    from consumers.jobs.wires import close_wires
+    from consumers.jobs.hold import close_wires
     from consumers.models import Broker, Cluster, ConsumerGroup, ResetKind, Topic
 
     call_command("migrate", verbosity=0)
@@ -46,7 +46,7 @@ def _plan(name: str, topics: tuple[str, ...], user: Any, kind: Any, value: Any) 
     from consumers.models import ResetStatus
     from consumers.resets.planning.run import run_plan
     from consumers.resets.request import request_plan
-    from consumers.resets.targets.values import Asker, ResetRequest
+    from consumers.resets.target_values import Asker, ResetRequest
 
     began = time.perf_counter()
     wish = ResetRequest(kind, value, "a bench", topics=topics)
@@ -65,7 +65,7 @@ def _applied(planned: Any, user: Any) -> dict[str, float]:
     from consumers.models import ResetOutcome, ResetQueue, ResetStatus
     from consumers.resets.acts import apply
     from consumers.resets.applying.run import run
-    from consumers.resets.targets.values import Asker
+    from consumers.resets.target_values import Asker
 
     began = time.perf_counter()
     apply(planned, Asker(user, None, "rest"), planned.group_name, timezone.now())

@@ -9,8 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from dashboard.demo.cluster import RocketMQ
-from dashboard.demo.jars import ensure_jars, jars_folder
+from dashboard.demo.cluster import RocketMQ, ensure_jars, jars_folder
 from dashboard.demo.java import find_java
 from tests.bench.polling.traffic import commit, fill
 from tests.bench.processes import PROJECT, python

@@ -67,8 +67,7 @@ def main(groups: int, queues: int) -> None:
 
 def write_readings(groups: int, queues: int, moments: list[datetime], first: int = 0) -> None:
     """Of twenty queues sixteen are level, one drains, one falls behind, one stands still, one went back."""
-    from consumers.lake.same_names import names_note
-    from consumers.lake.schemas import READINGS
+    from consumers.lake.schemas import READINGS, names_note
     from consumers.lake.store import file_name, hour_folder, rows_in_group
     from consumers.pipeline.site import site_lake
     from tests.bench.site_rows import BROKERS

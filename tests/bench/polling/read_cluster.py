@@ -39,8 +39,7 @@ def main(plan: Plan) -> None:
     from django.utils import timezone
 
     from consumers.models import Cluster
-    from consumers.polling.poll import ClusterPoller
-    from consumers.polling.settings import PollSettings
+    from consumers.polling.poll import ClusterPoller, PollSettings
 
     call_command("migrate", verbosity=0)
     cluster = Cluster.objects.create(name="bench", namesrv=plan.namesrv, created_at=timezone.now())

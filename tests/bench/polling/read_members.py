@@ -46,8 +46,8 @@ def main(groups: int, members: int, addresses: list[str]) -> None:
 async def _read(known: object, addresses: Sequence[str]) -> dict[str, float]:
     from consumers.polling.members.collected import Rotation, collect_members
     from consumers.polling.members.membership import AT_ONCE, AskedBroker, Budget, Silences, Turn
-    from consumers.polling.settings import PollSettings
-    from consumers.rocketmq.wire.pool import ConnectionPool
+    from consumers.polling.poll import PollSettings
+    from consumers.rocketmq.wire.connection import ConnectionPool
 
     assert isinstance(known, Rotation)
     site = PollSettings.of_site().budget

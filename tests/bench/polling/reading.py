@@ -10,8 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from dashboard.demo.cluster import RocketMQ
-from dashboard.demo.jars import ensure_jars, jars_folder
+from dashboard.demo.cluster import RocketMQ, ensure_jars, jars_folder
 from dashboard.demo.java import find_java
 from tests.bench.polling.populate import Size, populate
 from tests.bench.polling.read_cluster import Plan

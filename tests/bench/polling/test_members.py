@@ -9,7 +9,7 @@ import pytest
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import group_connections, running_info
 from consumers.rocketmq.wire.codes import RequestCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.bench.polling.members_broker import (
     Broker,
     Connection,

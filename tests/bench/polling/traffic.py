@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 
 # RocketMQ 5.4.0, RequestCode. The fields of its header have one letter each (SendMessageRequestHeaderV2).
 SEND_BATCH_MESSAGE = 320

@@ -13,7 +13,7 @@ from consumers.polling.locks import lock
 from dashboard.settings.work import ALERT_SECONDS, CELERY_BEAT_SCHEDULE, CONSUMERSCOPE_POLL_SECONDS
 from tests.alert_rounds import told
 from tests.alert_rows import a_channel, a_delivery, a_rule, a_silence
-from tests.clocks import a_trusted_clock
+from tests.fake_clock import a_trusted_clock
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]

@@ -12,7 +12,7 @@ from django.test import Client
 
 from consumers.clients.dumps import DUMP_PATIENCE, DumpedClient, _alone, take_dump
 from consumers.jobs.asking import AnswerFailed
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import AuditEvent, Client as Member
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.frames import Command

@@ -12,7 +12,7 @@ from consumers.queries.limits import Freshness, broker_ages, evaluated, limits
 from dashboard.health import readiness
 from dashboard.metrics.families import clock_families
 from tests.alert_rows import an_evaluation
-from tests.clocks import a_clock
+from tests.fake_clock import a_clock
 from tests.world import NOW, a_broker, a_cluster, ago
 
 HOUR = timedelta(hours=1)

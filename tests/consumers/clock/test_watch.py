@@ -7,7 +7,7 @@ import pytest
 from consumers.clock.watch import watch
 from consumers.lake.store import Lake
 from consumers.models import AlertEngine, ClockChange, MachineClock, PipelineRun, Reading
-from tests.clocks import DAY, SettableMachine, a_clock
+from tests.fake_clock import DAY, SettableMachine, a_clock
 from tests.world import NOW, a_cluster, a_reading
 
 HOUR = timedelta(hours=1)

@@ -9,8 +9,8 @@ from redis import Redis
 
 from consumers.clusters.connection import ConnectionCheck, ask_check, check_answer, check_connection, checked
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.vocabulary.reasons import ConnectionCure
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served
 from tests.world import NOW, a_cluster

@@ -12,8 +12,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 

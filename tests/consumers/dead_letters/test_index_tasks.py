@@ -9,7 +9,7 @@ from redis import Redis
 from consumers.dead_letters.index import RequestedPass, put_done, requested_pass
 from consumers.dead_letters.tasks import ask_for_dead_letters, index_dead_letters
 from consumers.jobs.asking import RedisDown
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.locks import lock
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter

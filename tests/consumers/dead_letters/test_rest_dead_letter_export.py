@@ -13,9 +13,9 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from redis import Redis
 
-from consumers.dead_letters.exports.channel import Channel, ChunkWriter
-from consumers.dead_letters.exports.stream import CONTENT, FACTS
-from consumers.jobs.wires import close_wires
+from consumers.dead_letters.export_channel import Channel, ChunkWriter
+from consumers.dead_letters.export_stream import CONTENT, FACTS
+from consumers.jobs.hold import close_wires
 from consumers.models import AuditEvent, Broker, ConsumerGroup
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter

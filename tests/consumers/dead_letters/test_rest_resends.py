@@ -7,8 +7,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus
-from tests.dead_letter_rows import a_letter, a_resend, an_item
-from tests.resend_world import a_resendable_group
+from tests.dead_letter_rows import a_letter, a_resend, a_resendable_group, an_item
 from tests.world import NOW, a_client, ago
 
 pytestmark = pytest.mark.usefixtures("stopped_clock", "redis_is_down")

@@ -13,12 +13,11 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.delays.answers import DelayLimits
-from consumers.polling.delays.look_up import HeadLimits
+from consumers.polling.delay_answers import DelayLimits
+from consumers.polling.heads import HeadLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.rocketmq.message_calls import call
 from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ

@@ -12,13 +12,12 @@ from consumers import urls as api_urls
 from consumers.dead_letters.index import IndexLimits, index_groups
 from consumers.lake.store import Lake
 from consumers.models import Cluster, DeadLetter
-from consumers.polling.delays.answers import DelayLimits
+from consumers.polling.delay_answers import DelayLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
+from dashboard import page_urls
 from dashboard.demo.cluster import RocketMQ
-from dashboard.pages import urls as page_urls
 from tests.broker_state import counters, state, wait_until_delivered
 from tests.plugins.java_admin import JavaAdmin
 from tests.walk.addresses import addresses, named, resources

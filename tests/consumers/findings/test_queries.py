@@ -4,7 +4,7 @@ import pytest
 
 from consumers.findings.queries import FindingFilters, OpenFinding, finding_list, is_sought, sought_codes
 from consumers.vocabulary.findings import FindingCode
-from tests.finding_rows import a_finding, was_checked
+from tests.health_rows import a_finding, was_checked
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db

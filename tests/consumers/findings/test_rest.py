@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from tests.finding_rows import a_finding, was_checked
+from tests.health_rows import a_finding, was_checked
 from tests.world import NOW, a_cluster, a_group
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.vocabulary.findings import FindingCode
 from tests.consumers.fleet.changes import Crew
 from tests.consumers.fleet.live_fleet import POLL_SECONDS, LiveFleet

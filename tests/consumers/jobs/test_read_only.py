@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.wires import why_read_only
+from consumers.jobs.hold import why_read_only
 from tests.world import a_cluster
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from consumers.jobs.wires import close_wires, connected
+from consumers.jobs.hold import close_wires, connected
 from consumers.models import Cluster
 from consumers.polling.registration import WireClosed
 from tests.world import a_cluster

@@ -3,8 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from consumers.lake.same_names import NAMES, names_note
-from consumers.lake.schemas import READINGS
+from consumers.lake.schemas import NAMES, READINGS, names_note
 from tests.pipeline_rows import at, rows
 
 PLACES = [("orders", "A", 0), ("orders", "B", 1), ("billing", "A", 0)]

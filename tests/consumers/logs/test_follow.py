@@ -8,9 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from consumers.logs.follow.globs import BLOCK_BYTES
-from consumers.logs.follow.record import FollowRules, machine_zone
-from consumers.logs.follow.run import follow_cluster, forget_old
+from consumers.logs.follow import FollowRules, follow_cluster, forget_old, machine_zone
+from consumers.logs.globs import BLOCK_BYTES
 from consumers.models import LogEvent, LogFile
 from tests.world import a_cluster
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from consumers.logs.follow.record import FollowRules
-from consumers.logs.follow.run import follow_cluster
+from consumers.logs.follow import FollowRules, follow_cluster
 from consumers.models import Cluster, LogEvent, LogFile
 from dashboard.demo.children import kill_child, start_child
 from tests.plugins import calling

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.logs.follow.globs import WrongLogGlob, parse_log_globs, zone_named
+from consumers.logs.globs import WrongLogGlob, parse_log_globs, zone_named
 
 
 def test_globs_are_split_and_have_the_zone_before_them():

@@ -9,7 +9,8 @@ from hypothesis import given, strategies as st
 from consumers.logs.parse.headers import LogForm, Zones, last_line
 from consumers.logs.parse.parser import FAMILIES_OF, LONGEST_LINE, LogParser, RunMerger
 from consumers.vocabulary.logs import LogCode, LogRole
-from tests.consumers.logs.real_lines import AT_4, AT_5, AT_BROKER, MADE, MQ, REAL, RECORDED, UTC_ZONE, told_by
+from tests.consumers.logs.made_lines import AT_4, AT_5, AT_BROKER, MADE, MQ
+from tests.consumers.logs.real_lines import REAL, RECORDED, UTC_ZONE, told_by
 
 NAMED = Zones(ZoneInfo("Europe/Berlin"), UTC)
 ADDED = b"doRebalance, g, add a new mq, " + MQ

@@ -2,7 +2,8 @@
 
 from consumers.logs.parse.parser import LogParser, RunMerger
 from consumers.vocabulary.logs import LogRole
-from tests.consumers.logs.real_lines import MQ, UTC_ZONE
+from tests.consumers.logs.made_lines import MQ
+from tests.consumers.logs.real_lines import UTC_ZONE
 
 
 def commits(*lines):

@@ -8,8 +8,7 @@ from django.core.management import CommandError, call_command
 
 from consumers.models import Cluster
 from consumers.polling.registration import access_of
-from consumers.rocketmq.wire.codes import Credentials
-from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.codes import Credentials, TlsOptions
 
 pytestmark = pytest.mark.django_db
 

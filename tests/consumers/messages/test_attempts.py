@@ -15,7 +15,7 @@ from consumers.pipeline.slices import microseconds
 from tests.consumers.messages.made_copies import KINDS, a_copy
 from tests.ownership_rows import a_member, it_held, it_subscribed, readings_every
 from tests.pipeline_rows import PLACE, put
-from tests.repeat_rows import a_part, a_repeat
+from tests.rebalance_rows import a_part, a_repeat
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, ago
 

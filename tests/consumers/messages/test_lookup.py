@@ -13,7 +13,7 @@ from consumers.messages.lookup import Brokers, Lookup, LookupLimits, SearchedTop
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.message_calls import MessageCalls
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.consumers.messages.index_broker import IndexBroker, an_index_broker
 from tests.consumers.messages.made_copies import at
 

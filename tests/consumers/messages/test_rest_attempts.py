@@ -11,7 +11,7 @@ from redis import Redis
 
 from consumers.dead_letters.inspection import InspectionKey
 from consumers.jobs import asking
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.messages.tasks import WantedMessage, look_up_message, lookup_answer
 from consumers.models import AuditEvent, Cluster, ConsumerGroup
 from tests.consumers.messages.index_broker import IndexBroker, an_index_broker

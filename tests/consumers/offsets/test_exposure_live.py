@@ -12,12 +12,11 @@ from consumers.offsets.stores import group_offsets
 from consumers.polling.file_poller import FileLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.samples.reading import SampleBudget
-from consumers.polling.settings import PollSettings
 from consumers.queries.groups import find_group
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.stores.exposure import NUMBERS
 from tests.plugins.counting_consumers import CountingConsumers
 

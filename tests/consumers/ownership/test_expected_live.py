@@ -9,11 +9,10 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup
 from consumers.ownership.group_shares import expected_owners
-from consumers.ownership.timeline.segments import holders_at
+from consumers.ownership.segments import holders_at
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.ownership.assignments import assignments
-from consumers.ownership.timeline.timeline import timeline
+from consumers.ownership.timeline import timeline
 from consumers.polling.record.recorder import Recorder
 from consumers.queries.groups import find_group
 from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row

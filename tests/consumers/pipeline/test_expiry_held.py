@@ -10,7 +10,7 @@ from consumers.clock.watch import watch
 from consumers.lake.store import Lake
 from consumers.models import Reading
 from consumers.pipeline.upkeep import keep_up
-from tests.clocks import DAY, SettableMachine
+from tests.fake_clock import DAY, SettableMachine
 from tests.world import NOW, a_cluster
 
 pytestmark = pytest.mark.django_db

@@ -16,9 +16,8 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.samples.reading import SampleBudget
-from consumers.polling.settings import PollSettings
 from tests.plugins.counting_consumers import CountingConsumers
 
 pytestmark = [

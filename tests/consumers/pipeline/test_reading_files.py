@@ -6,8 +6,7 @@ import pytest
 
 from consumers.lake import retention
 from consumers.lake.reader import files
-from consumers.lake.same_names import names_note
-from consumers.lake.schemas import READINGS
+from consumers.lake.schemas import READINGS, names_note
 from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.pipeline.kernel.readings import Gathered
 from consumers.pipeline.rows import Rows, Span

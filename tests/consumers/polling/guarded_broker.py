@@ -5,7 +5,7 @@ import json
 import time
 
 from consumers.rocketmq.wire.codes import Credentials, RequestCode, ResponseCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 
 PROVIDERS = "org.apache.rocketmq.auth.{}.provider."
 ADMIN = Credentials("admin", "admin-secret")

@@ -4,7 +4,7 @@ import asyncio
 import struct
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 
 

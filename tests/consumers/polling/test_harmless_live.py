@@ -12,8 +12,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, QueueSample
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.broker_state import counters, state, wait_until_delivered

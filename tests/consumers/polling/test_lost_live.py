@@ -19,13 +19,12 @@ from consumers.models import Cluster, ConsumerGroup, GroupTotal, Incident, Queue
 from consumers.overview.queries import overview
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.resets.acts import apply
 from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
 from consumers.resets.request import request_plan
-from consumers.resets.targets.values import Asker, ResetRequest
+from consumers.resets.target_values import Asker, ResetRequest
 from consumers.vocabulary.states import UnknownReason
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
@@ -120,46 +119,22 @@ def shown(group: str) -> Any:
     return next(row for row in group_list(GroupFilters(), now=timezone.now()).rows if row.group == group)
 
 
-def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_groups_are_brought_back(
-    poller: ClusterPoller, pair: RocketMQ
-) -> None:
-    the_default_rule("offsets_lost")
-    stood = everywhere(STOOD, None, None)
-    poll(poller)
-    poll(poller)
-    assert (snapshots(OFFLINE), snapshots(ONLINE)) == (stood, everywhere(SENT, None, None))
-    behind = 2 * QUEUES * (SENT - STOOD)
-    assert (shown(OFFLINE).lag_messages, shown(OFFLINE).lost_queues) == (behind, 0)
-
-    # The file alone is no loss: a broker reads the one before it.
-    restart(pair, "broker-a", files(pair, "broker-a")[0])
-    poll(poller)
-    assert snapshots(OFFLINE) == stood
-    assert not QueueSnapshot.objects.filter(unknown_reason=UnknownReason.OFFSET_LOST).exists()
-
-    wait(lambda: is_stored(pair, "broker-a"), 60)
-    restart(pair, "broker-a", *files(pair, "broker-a"))
+def lose_offsets(poller: ClusterPoller, cluster: RocketMQ) -> list[dict[Any, Any]]:
+    """What the queues of `lost_online` said at each reading, until its member has committed again what it holds."""
+    wait(lambda: is_stored(cluster, "broker-a"), 60)
+    restart(cluster, "broker-a", *files(cluster, "broker-a"))
     seen_online = []
     deadline = time.monotonic() + 120
     while True:
         poller.poll(timezone.now())
         seen_online.append(snapshots(ONLINE))
         if shown(OFFLINE).lost_queues and not shown(ONLINE).lost_queues and shown(ONLINE).lag_messages == 0:
-            break
+            return seen_online
         assert time.monotonic() < deadline, (seen_online[-1], snapshots(OFFLINE))
         time.sleep(1)
-    lost = everywhere(None, STOOD, UnknownReason.OFFSET_LOST, "a") | everywhere(STOOD, None, None, "b")
-    assert snapshots(OFFLINE) == lost
-    # The member commits again what it holds: never forgotten, never "never committed", never less than before.
-    assert {said for seen in seen_online for said in seen.values()} <= {
-        (SENT, None, None),
-        (None, SENT, UnknownReason.OFFSET_LOST),
-    }
-    assert {len(seen) for seen in seen_online} == {2 * QUEUES}
-    assert not QueueSnapshot.objects.filter(group__name=BROADCAST, unknown_reason=UnknownReason.OFFSET_LOST).exists()
-    for _ in range(2):
-        poll(poller)
-        assert snapshots(OFFLINE) == lost
+
+
+def assert_the_loss_is_shown(behind: int) -> None:
     row = shown(OFFLINE)
     assert (row.state, row.lost_queues, row.lag_messages) == (State.LOSS, QUEUES, None)
     assert row.lag_messages_at_least == behind // 2
@@ -168,7 +143,6 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     assert {(queue.broker, queue.state) for queue in queues if queue.rule_code == "offset_lost"} == {
         ("broker-a", "LOSS")
     }
-
     now = timezone.now()
     [loss] = overview(since=now, until=now, now=now).losses
     assert (loss.broker, loss.queues, list(loss.groups.values())) == ("broker-a", QUEUES, [OFFLINE])
@@ -178,6 +152,8 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     assert (incident.value, incident.group_names) == (QUEUES, [["pair", OFFLINE]])
     print(json.dumps({"state": row.state_detail, "queue": queues[0].state_detail, "incident": incident.evidence}))
 
+
+def reset_to_before_the_loss() -> None:
     lost_at = (
         QueueSnapshot.objects.filter(unknown_reason=UnknownReason.OFFSET_LOST).values_list("lost_at", flat=True).first()
     )
@@ -197,6 +173,40 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     assert reset.status == "applied", list(
         reset.queues_of_it.values_list("queue_id", "step", "outcome", "error", "left_out")
     )
+
+
+def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_groups_are_brought_back(
+    poller: ClusterPoller, pair: RocketMQ
+) -> None:
+    the_default_rule("offsets_lost")
+    stood = everywhere(STOOD, None, None)
+    poll(poller)
+    poll(poller)
+    assert (snapshots(OFFLINE), snapshots(ONLINE)) == (stood, everywhere(SENT, None, None))
+    behind = 2 * QUEUES * (SENT - STOOD)
+    assert (shown(OFFLINE).lag_messages, shown(OFFLINE).lost_queues) == (behind, 0)
+
+    # The file alone is no loss: a broker reads the one before it.
+    restart(pair, "broker-a", files(pair, "broker-a")[0])
+    poll(poller)
+    assert snapshots(OFFLINE) == stood
+    assert not QueueSnapshot.objects.filter(unknown_reason=UnknownReason.OFFSET_LOST).exists()
+
+    seen_online = lose_offsets(poller, pair)
+    lost = everywhere(None, STOOD, UnknownReason.OFFSET_LOST, "a") | everywhere(STOOD, None, None, "b")
+    assert snapshots(OFFLINE) == lost
+    # The member commits again what it holds: never forgotten, never "never committed", never less than before.
+    assert {said for seen in seen_online for said in seen.values()} <= {
+        (SENT, None, None),
+        (None, SENT, UnknownReason.OFFSET_LOST),
+    }
+    assert {len(seen) for seen in seen_online} == {2 * QUEUES}
+    assert not QueueSnapshot.objects.filter(group__name=BROADCAST, unknown_reason=UnknownReason.OFFSET_LOST).exists()
+    for _ in range(2):
+        poll(poller)
+        assert snapshots(OFFLINE) == lost
+    assert_the_loss_is_shown(behind)
+    reset_to_before_the_loss()
     poll(poller)
     assert snapshots(OFFLINE) == stood
     total = GroupTotal.objects.get(group__name=OFFLINE)

@@ -11,8 +11,7 @@ from consumers.lake.store import Lake
 from consumers.models import Assignment, Broker, Cluster, ConsumerGroup, GroupTotal, QueueSnapshot
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller, Poll
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, Poll, PollSettings
 from consumers.rocketmq.wire.codes import BULK_OFFSETS_VERSION, mq_version_name
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin

@@ -16,11 +16,9 @@ from consumers.polling.brokers.broker_turn import collect_offsets
 from consumers.polling.locks import Locked
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence, ClusterMemory
-from consumers.polling.poll import ClusterPoller
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.registration import Access, Wire, set_secret
-from consumers.polling.settings import PollSettings
-from consumers.rocketmq.wire.codes import Credentials
-from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.codes import Credentials, TlsOptions
 from consumers.vocabulary.reasons import PollProblem
 from tests.consumers.polling.fake_broker import FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence

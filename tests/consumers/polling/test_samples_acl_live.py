@@ -15,12 +15,11 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, QueueSample
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.registration import set_secret
-from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import BrokerRefused, Credentials
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.polling.guarded_broker import CONFIG, CREATE_ACL, create_user, fill, tell
 

@@ -12,10 +12,9 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupTotal
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller, Poll
+from consumers.polling.poll import ClusterPoller, Poll, PollSettings
 from consumers.polling.registration import set_secret
-from consumers.polling.settings import PollSettings
-from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.codes import TlsOptions
 from dashboard.demo.cluster import RocketMQ
 from tests.certificates import Authority
 from tests.consumers.polling.guarded_broker import CONFIG, create_user, fill

@@ -23,11 +23,10 @@ from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, Incident
 from consumers.overview.queries import overview
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.reading import BrokerReading
-from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.writes import OffsetWrites
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import reason_words, stored_words

@@ -5,8 +5,8 @@ from datetime import datetime
 import pytest
 
 from consumers.models import PipelineRun
+from consumers.rebalances.events import rebalance_marks
 from consumers.rebalances.flapping import Level, flapping_groups, flapping_of, level_of
-from consumers.rebalances.marks import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from tests.rebalance_rows import a_rebalance, read_every
 from tests.world import NOW, a_cluster, a_group, ago

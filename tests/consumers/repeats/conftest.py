@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.pipeline.durations import Durations
@@ -20,8 +20,7 @@ from consumers.pipeline.job import run
 from consumers.polling.file_poller import FileLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.resetting.live_site import Site
 from tests.plugins.java_admin import JavaAdmin

@@ -14,8 +14,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from consumers.logs.follow.record import FollowRules
-from consumers.logs.follow.run import follow_cluster
+from consumers.logs.follow import FollowRules, follow_cluster
 from consumers.models import Broker
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.vocabulary.repeats import RepeatCause

@@ -8,8 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from consumers.logs.follow.record import FollowRules
-from consumers.logs.follow.run import follow_cluster
+from consumers.logs.follow import FollowRules, follow_cluster
 from consumers.models import Cluster
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.repeats.conftest import POLL_SECONDS, polled_site

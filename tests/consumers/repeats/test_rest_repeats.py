@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from tests.repeat_rows import a_part, a_repeat
+from tests.rebalance_rows import a_part, a_repeat
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup, QueueOffsets
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 MEMBERS = ("192.0.2.1@7", "192.0.2.2@7")

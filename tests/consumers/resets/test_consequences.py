@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import ResetMethod
-from consumers.resets.planning.warnings import consequences
+from consumers.resets.planning.queue_plan import consequences
 from consumers.words.reasons import stored_words
 from tests.consumers.resets.method_facts import group_facts, offline
 

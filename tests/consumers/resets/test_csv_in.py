@@ -6,10 +6,10 @@ import io
 import pytest
 from hypothesis import given, strategies as st
 
-from consumers.jobs.csv_cells import cell, line_of
 from consumers.resets.offset_csv import OffsetsIn, offsets_in
-from consumers.resets.targets.reset_targets import value_of
-from consumers.resets.targets.values import ValueRefused
+from consumers.resets.reset_targets import value_of
+from consumers.resets.target_values import ValueRefused
+from consumers.rest.answers import cell, line_of
 from tests.world import NOW
 
 HEAD = "topic,broker,queue_id,offset\n"

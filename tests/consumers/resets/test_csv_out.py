@@ -11,7 +11,8 @@ import pytest
 from consumers.models import ConsumerGroup, ResetKind, ResetMethod, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets import offset_csv
 from consumers.resets.offset_csv import AUDIT_COLUMNS, QUEUE_COLUMNS, offsets_in, queues_csv, resets_csv
-from consumers.resets.targets.values import ValueRefused
+from consumers.resets.queries import ResetFilters
+from consumers.resets.target_values import ValueRefused
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -105,13 +106,13 @@ def test_its_file_is_taken_as_a_list_only_once_a_column_is_called_offset(group: 
 def test_no_text_becomes_a_formula(group: ConsumerGroup, name: str) -> None:
     reset = a_reset(group, reason=name, by_name=name, warnings=[name])
     a_reset_queue(reset, evidence=name, topic=name)
-    (queue,), (row,) = read(queues_csv(reset.pk)), read(resets_csv(NOW))
+    (queue,), (row,) = read(queues_csv(reset.pk)), read(resets_csv(NOW, ResetFilters()))
     assert {queue["evidence"], queue["topic"], row["reason"], row["by"]} == {f"'{name}"}
 
 
 def test_a_number_below_zero_is_no_text(group: ConsumerGroup) -> None:
     a_reset(group, kind=ResetKind.SHIFT, value=-3)
-    assert read(resets_csv(NOW))[0]["value"] == "-3"
+    assert read(resets_csv(NOW, ResetFilters()))[0]["value"] == "-3"
 
 
 def test_the_list_says_who_when_from_where_and_why(group: ConsumerGroup) -> None:
@@ -119,7 +120,7 @@ def test_the_list_says_who_when_from_where_and_why(group: ConsumerGroup) -> None
     a_reset_queue(reset, **WRITTEN)
     an_event(reset)
     an_event(reset, "The worker began.", by_name=None, address=None, via="worker")
-    (row,) = read(resets_csv(NOW))
+    (row,) = read(resets_csv(NOW, ResetFilters()))
     assert tuple(row) == AUDIT_COLUMNS
     said = [row[name] for name in ("cluster", "group", "status", "by", "applied_by", "reason", "seconds", "CONFIRMED")]
     assert said == ["prod", "billing", "applied", "ops", "bo", "orders were lost", "30.0", "1"]
@@ -135,7 +136,7 @@ def test_the_list_says_who_when_from_where_and_why(group: ConsumerGroup) -> None
 
 def test_a_reset_without_a_plan_has_no_numbers_and_the_reason(group: ConsumerGroup) -> None:
     a_reset(group, status=ResetStatus.REFUSED, planned_at=None, expires_at=None, error="no queue can be moved")
-    (row,) = read(resets_csv(NOW))
+    (row,) = read(resets_csv(NOW, ResetFilters()))
     assert (row["queues"], row["CONFIRMED"], row["replayed_messages"]) == ("", "", "")
     unknown = json.loads(row["unknown"])
     assert unknown["queues"] == unknown["CONFIRMED"] == "no plan"
@@ -144,14 +145,14 @@ def test_a_reset_without_a_plan_has_no_numbers_and_the_reason(group: ConsumerGro
 
 def test_a_plan_that_is_not_applied_has_no_outcome_yet(group: ConsumerGroup) -> None:
     a_reset_queue(a_reset(group))
-    (row,) = read(resets_csv(NOW))
+    (row,) = read(resets_csv(NOW, ResetFilters()))
     assert (row["queues"], row["moving"], row["done"], row["CONFIRMED"], row["UNKNOWN"]) == ("1", "1", "0", "0", "0")
 
 
 def test_a_long_list_stands_in_the_reset_itself(group: ConsumerGroup) -> None:
     entry = {"topic": "Orders", "broker": "broker-a", "offset": 1}
     a_reset(group, kind=ResetKind.OFFSETS, value=[{**entry, "queue_id": number} for number in range(101)])
-    (row,) = read(resets_csv(NOW))
+    (row,) = read(resets_csv(NOW, ResetFilters()))
     assert row["value"] == ""
     assert json.loads(row["unknown"])["value"].startswith("a list of 101 queues")
 
@@ -160,7 +161,7 @@ def test_a_list_that_is_not_long_is_there(group: ConsumerGroup) -> None:
     entry = {"topic": "Orders", "broker": "broker-a", "offset": 1}
     entries = [{**entry, "queue_id": number} for number in range(100)]
     a_reset(group, kind=ResetKind.OFFSETS, value=entries)
-    assert json.loads(read(resets_csv(NOW))[0]["value"]) == entries
+    assert json.loads(read(resets_csv(NOW, ResetFilters()))[0]["value"]) == entries
 
 
 def test_all_pages_are_there_once_also_where_others_come_meanwhile(
@@ -168,7 +169,7 @@ def test_all_pages_are_there_once_also_where_others_come_meanwhile(
 ) -> None:
     monkeypatch.setattr(offset_csv, "RESETS_AT_ONCE", 2)
     old = [str(a_reset(group, created_at=ago(seconds)).pk) for seconds in range(10, 15)]
-    lines = resets_csv(NOW)
+    lines = resets_csv(NOW, ResetFilters())
     taken = [next(lines) for _ in range(2)]
     a_reset(group, created_at=NOW + timedelta(seconds=1))
     assert [row["id"] for row in read([*taken, *lines])] == old
@@ -179,8 +180,8 @@ def test_the_filters_are_those_of_the_list(group: ConsumerGroup) -> None:
     a_reset(group)
     mine = a_reset(other, by_name="ann")
     for chosen in ({"group": "shipping"}, {"by": "ann"}):
-        assert [row["id"] for row in read(resets_csv(NOW, **chosen))] == [str(mine.pk)]
-    assert read(resets_csv(NOW, status="applied", cluster="prod")) == []
+        assert [row["id"] for row in read(resets_csv(NOW, ResetFilters(**chosen)))] == [str(mine.pk)]
+    assert read(resets_csv(NOW, ResetFilters(status="applied", cluster="prod"))) == []
 
 
 def test_ten_thousand_queues_are_read_in_one_query(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from consumers.resets.targets.reset_targets import check_moment
-from consumers.resets.targets.values import ResetRefused
+from consumers.resets.reset_targets import check_moment
+from consumers.resets.target_values import ResetRefused
 from tests.world import NOW, ago
 
 

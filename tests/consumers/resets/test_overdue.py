@@ -9,8 +9,8 @@ from django.db.models.signals import post_save
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.acts import cancel
-from consumers.resets.overdue import expire, expire_untaken, refuse_forgotten, refuse_unplanned
-from consumers.resets.targets.values import Asker, ResetRefused
+from consumers.resets.request import expire, expire_untaken, refuse_forgotten, refuse_unplanned
+from consumers.resets.target_values import Asker, ResetRefused
 from consumers.words.reasons import stored_words
 from tests.reset_rows import a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_cluster, a_group, ago

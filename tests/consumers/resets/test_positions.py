@@ -6,8 +6,8 @@ import pytest
 
 from consumers.lake.retention import compact
 from consumers.lake.store import Lake
-from consumers.resets.targets.past import looked_back, positions_at, was_read
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.past_offsets import looked_back, positions_at, was_read
+from consumers.resets.target_values import QueueKey
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import reason_words, stored_words
 from tests.pipeline_rows import at, put, rows

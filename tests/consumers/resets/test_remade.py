@@ -7,8 +7,8 @@ import pytest
 from consumers.lake.knot_days import settle
 from consumers.lake.retention import compact
 from consumers.lake.store import Lake
-from consumers.resets.targets.past import Position, remade_since
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.past_offsets import Position, remade_since
+from consumers.resets.target_values import QueueKey
 from consumers.words.reasons import stored_words
 from tests.pipeline_rows import at, put
 

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.request import request_plan
-from consumers.resets.targets.values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused, own_topics
+from consumers.resets.target_values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused, own_topics
 from tests.reset_rows import an_asker
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import ConsumerGroup, Reset, ResetStatus
 from consumers.words.reasons import stored_words
 from tests.reset_cluster import FakeCluster, a_fake_cluster

@@ -7,16 +7,14 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.resetting.live_site import Site
-from tests.consumers.resetting.live_world import BROKERS
+from tests.consumers.resetting.live_site import BROKERS, Site
 from tests.plugins.java_admin import JavaAdmin
 
 

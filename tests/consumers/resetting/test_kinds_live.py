@@ -8,8 +8,20 @@ import pytest
 import time_machine
 
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.resetting.live_site import Place, Site, outcomes, targets
-from tests.consumers.resetting.live_world import ALL, EARLIER, PLACES, a_group, a_topic, applied, everywhere, wait_until
+from tests.consumers.resetting.live_site import (
+    ALL,
+    EARLIER,
+    PLACES,
+    Place,
+    Site,
+    a_group,
+    a_topic,
+    applied,
+    everywhere,
+    outcomes,
+    targets,
+    wait_until,
+)
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = [

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.resetting.live_site import Site, outcomes
-from tests.consumers.resetting.live_world import ALL, a_topic, applied, everywhere, wait_until
+from tests.consumers.resetting.live_site import ALL, Site, a_topic, applied, everywhere, outcomes, wait_until
 from tests.plugins.counting_consumers import CountingConsumers
 from tests.plugins.java_admin import JavaAdmin
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from consumers.retries.unfinished.blocked import evidence_of, facts_of
-from consumers.retries.unfinished.heads import Sendbacks
+from consumers.retries.blocked import evidence_of, facts_of
+from consumers.retries.heads import Sendbacks
 from tests.consumers.retries.test_blocked_kinds import CONCURRENT, FAILING, FINE, HEAD, ORDERLY
 
 ONE_BY_ONE = {"consumeMessageBatchMaxSize": "1", "PROP_THREADPOOL_CORE_SIZE": "2"}

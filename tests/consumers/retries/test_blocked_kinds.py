@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from consumers.retries.unfinished.blocked import is_past_timeout, kind_of
-from consumers.retries.unfinished.blocked_rows import BlockedKind
-from consumers.retries.unfinished.heads import Sendbacks, StuckMessage
+from consumers.retries.blocked import is_past_timeout, kind_of
+from consumers.retries.blocked_rows import BlockedKind
+from consumers.retries.heads import Sendbacks, StuckMessage
 from tests.readings import at
 
 NOW = at(600)

@@ -7,13 +7,12 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.delays.look_up import HeadLimits
+from consumers.polling.heads import HeadLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
-from consumers.retries.unfinished.blocked import CLOCK_SLACK_SECONDS, blocked_queues
-from consumers.retries.unfinished.blocked_rows import BlockedKind
+from consumers.polling.poll import ClusterPoller, PollSettings
+from consumers.retries.blocked import CLOCK_SLACK_SECONDS, blocked_queues
+from consumers.retries.blocked_rows import BlockedKind
 from tests.plugins.failing import ALWAYS, FailingProcess
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]

@@ -12,8 +12,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup
 from consumers.retries.checks.failing import conditions_of, failing_groups
 from consumers.rocketmq.admin import BrokerAdmin

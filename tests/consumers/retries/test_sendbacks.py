@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.retries.unfinished.retry_arrivals import (
+from consumers.retries.heads import (
     MAYBE_EARLIER,
     NO_WINDOWS,
     OLD_WAITING,

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import Broker, GroupBroker
-from consumers.retries.levels.ladder import ladder_of
+from consumers.retries.ladder import ladder_of
 from tests.delay_rows import a_delaying_broker
 from tests.world import NOW, a_client, a_cluster, a_group, a_queue, ago
 

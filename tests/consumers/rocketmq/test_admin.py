@@ -10,8 +10,8 @@ from consumers.rocketmq.admin import MAX_TOPIC_LIST, BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import GroupConnections
 from consumers.rocketmq.bodies.config_bodies import MinuteStatistic
 from consumers.rocketmq.wire.codes import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.asking import Use, ask, golden_answer
 from tests.consumers.rocketmq.fake_server import answering, reply
 from tests.consumers.rocketmq.golden import golden

@@ -10,8 +10,7 @@ import pytest
 from consumers.rocketmq.admin import BrokerAdmin, NameServer
 from consumers.rocketmq.names import topic_kind
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, mq_version_name
-from consumers.rocketmq.wire.connection import Connection
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import Connection, ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -9,7 +9,7 @@ import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import RunningInfo
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -11,7 +11,7 @@ import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.writes import EARLIEST_MS, LATEST_MS, NotApplied, OffsetWrites
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin

@@ -10,7 +10,7 @@ import pytest
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.stored import PullOutcome
 from consumers.rocketmq.wire.codes import BrokerRefused
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -10,7 +10,7 @@ import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import BrokerRefused, Credentials, ResponseCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 
 pytestmark = pytest.mark.live

@@ -9,8 +9,8 @@ import pytest
 
 from consumers.rocketmq.message_calls import MOST_BY_KEY, MessageCalls
 from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.messages.made_copies import stored_message
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 

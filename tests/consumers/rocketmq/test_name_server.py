@@ -16,8 +16,8 @@ from consumers.rocketmq.wire.codes import (
     ResponseCode,
     Unreachable,
 )
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command
-from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served, silence
 from tests.consumers.rocketmq.golden import golden
 

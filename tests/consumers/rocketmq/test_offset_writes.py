@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError, RocketMQError
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command, encode
-from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.rocketmq.writes import LATEST_MS, NotApplied, OffsetWrites
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, commands, reply, served, silence
 

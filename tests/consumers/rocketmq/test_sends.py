@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from consumers.rocketmq.wire.codes import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command, encode
-from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.rocketmq.writes import BrokerSends, Outgoing, Sent
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, commands, reply, served, silence
 

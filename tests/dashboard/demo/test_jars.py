@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.jars import JarsNotFound, ensure_jars, jars_folder, write_ivy_files
+from dashboard.demo.cluster import JarsNotFound, ensure_jars, jars_folder, write_ivy_files
 from dashboard.demo.java import Java
 
 BEGINNING = f"""#!{sys.executable}

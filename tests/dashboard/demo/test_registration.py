@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.codes import TlsOptions
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 from dashboard.demo.administration import NotRegistered, wait_until_registered
 from tests.certificates import Authority

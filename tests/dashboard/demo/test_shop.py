@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dashboard.demo import shop
-from dashboard.demo.actors.membership import Message
+from dashboard.demo.shop import Message
 
 
 def message(keys: str) -> Message:

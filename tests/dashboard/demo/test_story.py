@@ -16,7 +16,7 @@ import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from dashboard.demo import shop
 from dashboard.demo.actors.actor import PROJECT
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from consumers.retries.levels.ladder_rows import DueRetries, Ladder, LadderRung, LastAttempts, SampledRung, WheelCount
+from consumers.retries.ladder_rows import DueRetries, Ladder, LadderRung, LastAttempts, SampledRung, WheelCount
 from dashboard.figures.layout import Figure
 from dashboard.figures.retry_ladder import retry_ladder
 from tests.world import NOW, ago

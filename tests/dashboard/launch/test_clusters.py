@@ -5,7 +5,7 @@ import pytest
 from django.conf import settings as site
 from django.core.management.base import CommandError
 
-from consumers.logs.follow.globs import find_logs, parse_log_globs
+from consumers.logs.globs import find_logs, parse_log_globs
 from consumers.models import Cluster
 from consumers.stores.files.stored_file import begins_inside, find_files, parse_offset_files
 from dashboard.launch.launcher import demo_files, forget_demo, user_has_clusters, watch

@@ -11,9 +11,8 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.samples.reading import SampleBudget
-from consumers.polling.settings import PollSettings
 from consumers.rocketmq.bodies.fastjson import loads
 from dashboard.metrics.families import scrape
 from tests.exposition_parser import parsed

@@ -8,7 +8,7 @@ from django.test import Client
 
 from consumers.models import Cluster
 from tests.exposition_parser import parsed
-from tests.finding_rows import a_finding, was_checked
+from tests.health_rows import a_finding, was_checked
 from tests.world import NOW, a_broker, a_cluster, a_group, a_total
 
 pytestmark = pytest.mark.django_db

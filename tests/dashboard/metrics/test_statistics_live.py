@@ -9,8 +9,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.statistics_poller import StatisticsLimits
 from tests.exposition_parser import parsed
 

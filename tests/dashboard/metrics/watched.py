@@ -7,8 +7,7 @@ from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster, ConsumerGroup, GroupWindow, PipelineRun, Queue
 from consumers.polling.record.history import reading_rows, write_history
 from tests.readings import broker, reading, row
-from tests.rebalance_rows import a_rebalance, read_every
-from tests.repeat_rows import a_repeat
+from tests.rebalance_rows import a_rebalance, a_repeat, read_every
 from tests.world import (
     a_broker,
     a_client,

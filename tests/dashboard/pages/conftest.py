@@ -7,7 +7,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.reset_pages import logged_in
+from tests.reset_rows import logged_in
 from tests.world import NOW
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup
-from tests.finding_rows import a_finding, was_checked
+from tests.health_rows import a_finding, was_checked
 from tests.world import a_broker, a_cluster, a_group
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]

@@ -3,8 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.figures.shapes import EDGE, axis
-from dashboard.figures.time_bars import Mark, change_strip
+from dashboard.figures.time_bars import EDGE, Mark, axis, change_strip
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
-from dashboard.figures.shapes import HEIGHT, PAD, WIDTH, sparkline
+from dashboard.figures.time_bars import HEIGHT, PAD, WIDTH, sparkline
 
 FOOT = f"{HEIGHT - PAD:.1f}"
 

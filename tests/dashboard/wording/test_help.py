@@ -1,14 +1,16 @@
 """Every column head and every measure of every page has a help, which the keyboard reaches."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.utils.translation import override
 
+from consumers.groups.rows import GroupRow
 from dashboard.pages.groups import NUMBERS as OF_GROUPS
-from dashboard.pages.ownership.member_rates import MEASURES
+from dashboard.pages.ownership.group_ownership import MEASURES
 from dashboard.pages.retries import NUMBERS as OF_RETRIES
 from dashboard.wording.help import HELP
 from tests.health_rows import a_healthy_group, a_read_cluster
@@ -42,6 +44,13 @@ def test_every_head_of_a_template_has_a_help(path: Path) -> None:
 def test_every_help_is_shown_somewhere_and_none_is_missing() -> None:
     named = {found["name"] for path in TEMPLATES for found in DESCRIBED.finditer(path.read_text()) if found["name"]}
     assert named | MADE == set(HELP)
+
+
+def test_each_column_of_the_list_of_groups_has_its_tooltip_where_it_is_declared() -> None:
+    columns = {one.name: one.metadata.get("tooltip") for one in fields(GroupRow) if "column" in one.metadata}
+    assert columns
+    assert None not in columns.values()
+    assert columns.items() <= HELP.items()
 
 
 @pytest.mark.parametrize("name", HELP)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
-from dashboard.figures.shapes import SHAPES
+from dashboard.figures.time_bars import SHAPES
 from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
 
 CASES: dict[str, tuple[Any, str]] = {

@@ -1,5 +1,5 @@
+from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind
 from consumers.retries.checks.condition_rows import FINDINGS, ConditionName
-from consumers.retries.unfinished.blocked_rows import BLOCKED_KINDS, BlockedKind
 from consumers.vocabulary.findings import FindingSeverity
 from dashboard.templatetags.health import FINDING_SEVERITY_LIKE
 from dashboard.wording.resets import CONDITIONS

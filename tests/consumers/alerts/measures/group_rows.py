@@ -1,9 +1,11 @@
-"""A group that is behind, on a broker that keeps messages for three days."""
+"""A group that is behind, on a broker that keeps messages for three days; and measuring with a rule of each measure."""
 
 from typing import Any
 
-from consumers.models import Cluster, ConsumerGroup, PipelineRun
-from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_total, ago
+from consumers.alerts.measured import Column, Measured, column_key
+from consumers.alerts.measures.registry import measured
+from consumers.models import AlertRule, Cluster, ConsumerGroup, Measure, PipelineRun
+from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
 
 OF_GROUP = {field.name for field in ConsumerGroup._meta.fields}
 
@@ -24,3 +26,35 @@ def a_behind_group(cluster: Cluster, lag: int | None = 9, state: str = "OK", **f
     judged = {name: value for name, value in fields.items() if name not in OF_GROUP}
     a_judged_group(group, state, **({"time_lag_seconds": 90.0, "drain_seconds": 40.0} | judged))
     return group
+
+
+def rules(*topics: str, measures: tuple[Measure, ...] = tuple(Measure)) -> list[AlertRule]:
+    """One of each measure; with topics, one for each of them too."""
+    return [_rule(measure, topic) for measure in measures for topic in topics or ("",)]
+
+
+def _rule(measure: Measure, topic: str) -> AlertRule:
+    compared: dict[str, Any] = {"comparison": "above", "threshold": 1.0}
+    if measure == Measure.STATE:
+        compared = {"comparison": "in", "states": ["STALL"]}
+    if measure == Measure.FINDINGS:
+        compared["findings"] = ["critical"]
+    return AlertRule(name=f"{measure} {topic}", measure=measure, topic=topic, severity="warning", **compared)
+
+
+def everything(*topics: str) -> Measured:
+    """All measures of all groups at NOW, and those that know topics of `topics`."""
+    of_topics = (Measure.STATE, Measure.LAG, Measure.TIME_LAG, Measure.UNOWNED, Measure.DOUBLY_OWNED, Measure.BLOCKED)
+    return measured(NOW, [*rules(), *(rules(*topics, measures=of_topics) if topics else [])])
+
+
+def column(measure: Measure) -> Column:
+    """Of all groups."""
+    return everything().groups.columns[column_key(_rule(measure, ""))]
+
+
+def of_group(measure: Measure, place: int = 0) -> tuple[Any, str]:
+    """The value of a group, and the words that it comes with."""
+    found = column(measure)
+    value = found.values[place]
+    return value, found.reason(place) if value is None else found.suppressed(place) or found.evidence(place)

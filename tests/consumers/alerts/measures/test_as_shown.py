@@ -11,7 +11,7 @@ from consumers.groups.listing import group_list
 from consumers.groups.overlay import RANKS, UNKNOWN_RANK
 from consumers.groups.rows import GroupFilters, GroupRow
 from consumers.models import Cluster, ConsumerGroup, Measure, PipelineRun, State
-from tests.consumers.alerts.measures.of_all import everything
+from tests.consumers.alerts.measures.group_rows import everything
 from tests.world import (
     NOW,
     a_broker,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Measure
-from tests.consumers.alerts.measures.of_all import column, everything, of_group
+from tests.consumers.alerts.measures.group_rows import column, everything, of_group
 from tests.ownership_rows import a_member, it_held
 from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.alerts.measured import Measured
 from consumers.models import Cluster, Measure, PipelineRun, SubjectKind
-from tests.consumers.alerts.measures.of_all import everything
+from tests.consumers.alerts.measures.group_rows import everything
 from tests.world import (
     a_broker,
     a_cluster,

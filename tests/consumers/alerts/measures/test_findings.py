@@ -11,7 +11,7 @@ from consumers.models import AlertRule, Cluster, ConsumerGroup, Incident, Stored
 from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, the_default_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
-from tests.finding_rows import a_finding, was_checked
+from tests.health_rows import a_finding, was_checked
 from tests.world import NOW, ago
 
 pytestmark = pytest.mark.django_db

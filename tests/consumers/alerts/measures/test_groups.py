@@ -7,8 +7,7 @@ import pytest
 
 from consumers.models import Cluster, GroupTotal, Measure, ResetKind
 from consumers.words.reasons import stored_words
-from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
-from tests.consumers.alerts.measures.of_all import column, of_group
+from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, column, of_group
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import NOW, ago
 

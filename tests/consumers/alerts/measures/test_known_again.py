@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import Cluster, Measure, PipelineRun, Reading
-from tests.consumers.alerts.measures.group_rows import a_behind_group
-from tests.consumers.alerts.measures.of_all import of_group
+from tests.consumers.alerts.measures.group_rows import a_behind_group, of_group
 from tests.world import NOW, a_broker, a_cluster, a_reading, ago
 
 pytestmark = pytest.mark.django_db

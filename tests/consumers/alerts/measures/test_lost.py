@@ -7,7 +7,7 @@ from consumers.models import AlertRule, Incident, Measure, PipelineRun, QueueSna
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, an_incident
-from tests.consumers.alerts.measures.of_all import everything
+from tests.consumers.alerts.measures.group_rows import everything
 from tests.lost_rows import a_losing_group
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 

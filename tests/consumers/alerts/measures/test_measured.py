@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from consumers.alerts.measures.registry import measured
 from consumers.models import AlertRule, ConsumerGroup, Measure, PipelineRun
 from tests.alert_rows import a_rule
-from tests.consumers.alerts.measures.of_all import everything
+from tests.consumers.alerts.measures.group_rows import everything
 from tests.consumers.ownership.shared_group import a_member, holds, some_queues
 from tests.world import (
     NOW,

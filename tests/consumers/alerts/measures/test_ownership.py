@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.models import Assignment, Client, Cluster, ConsumerGroup, Measure, Queue
+from consumers.ownership.evidence import CALM
 from consumers.ownership.findings import findings
-from consumers.ownership.troubles.evidence import CALM
-from tests.consumers.alerts.measures.of_all import column, everything, of_group
+from tests.consumers.alerts.measures.group_rows import column, everything, of_group
 from tests.consumers.ownership.shared_group import a_member, a_shared_group, holds, own_all, some_queues
 from tests.world import NOW, a_snapshot, ago
 

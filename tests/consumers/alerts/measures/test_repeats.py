@@ -3,9 +3,8 @@
 import pytest
 
 from consumers.models import ConsumerGroup, Measure
-from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
-from tests.consumers.alerts.measures.of_all import of_group
-from tests.repeat_rows import a_repeat
+from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, of_group
+from tests.rebalance_rows import a_repeat
 from tests.world import ago
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ import pytest
 from consumers.alerts.measured import Table
 from consumers.models import Cluster, ConsumerGroup, Measure, ResetKind, SubjectKind
 from tests.alert_rows import a_note
-from tests.consumers.alerts.measures.of_all import everything
+from tests.consumers.alerts.measures.group_rows import everything
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import (
     a_broker,

@@ -8,8 +8,7 @@ import pytest
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import Cluster, ConsumerGroup, Incident, Measure, PipelineRun
 from tests.alert_rows import a_rule
-from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
-from tests.consumers.alerts.measures.of_all import column, of_group
+from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, column, of_group
 from tests.rebalance_rows import a_crash_loop, a_rebalance, read_every
 from tests.world import NOW, a_client, ago
 

@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupWindow, Measure, Rebalance
-from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
-from tests.consumers.alerts.measures.of_all import of_group
+from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, of_group
 from tests.world import a_broker, a_judged_queue, a_queue, ago
 
 pytestmark = pytest.mark.django_db

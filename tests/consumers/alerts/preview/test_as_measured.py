@@ -18,8 +18,7 @@ from consumers.pipeline.volumes import recent_volumes
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group
 from tests.preview_rows import past_values
-from tests.rebalance_rows import a_rebalance, read_every
-from tests.repeat_rows import a_repeat
+from tests.rebalance_rows import a_rebalance, a_repeat, read_every
 from tests.world import NOW, a_broker, a_cluster, ago
 
 pytestmark = pytest.mark.django_db

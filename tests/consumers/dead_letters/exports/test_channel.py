@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from redis import Redis
 
-from consumers.dead_letters.exports.channel import (
+from consumers.dead_letters.export_channel import (
     WAITING_CHUNKS,
     Channel,
     ChunkKind,

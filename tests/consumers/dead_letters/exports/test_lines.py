@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from consumers.dead_letters.exports.stream import CsvLines, JsonLines
+from consumers.dead_letters.export_stream import CsvLines, JsonLines
 
 COLUMNS = ("broker", "keys", "offset")
 

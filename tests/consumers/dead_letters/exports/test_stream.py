@@ -3,9 +3,9 @@
 import pytest
 from redis import Redis
 
-from consumers.dead_letters.exports.channel import ALIVE_SECONDS, Channel, ChunkWriter
-from consumers.dead_letters.exports.stream import ExportFailed, ExportFormat, ExportWanted, streamed
-from consumers.dead_letters.queries.filters import DeadLetterFilters
+from consumers.dead_letters.export_channel import ALIVE_SECONDS, Channel, ChunkWriter
+from consumers.dead_letters.export_stream import ExportFailed, ExportFormat, ExportWanted, streamed
+from consumers.dead_letters.filters import DeadLetterFilters
 
 WANTED = ExportWanted("prod", "billing", ExportFormat.CSV, with_bodies=False, filters=DeadLetterFilters())
 

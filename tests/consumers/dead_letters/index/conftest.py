@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.world import a_broker, a_cluster, a_group
 

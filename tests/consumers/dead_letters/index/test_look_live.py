@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from consumers.dead_letters.index import IndexLimits, index_groups
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ

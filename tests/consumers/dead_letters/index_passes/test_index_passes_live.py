@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from consumers.dead_letters.inspection import MessagePlace, fetch_message
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import Broker, Cluster
 from consumers.rocketmq.messages.bodies import Compression, opened_body
 from dashboard.demo.cluster import RocketMQ

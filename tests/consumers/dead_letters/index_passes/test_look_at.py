@@ -7,7 +7,7 @@ import pytest
 
 from consumers.dead_letters.inspection import Inspection, MessagePlace, fetch_message
 from consumers.jobs.asking import AnswerFailed
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import Broker, ConsumerGroup
 from consumers.rocketmq.messages.bodies import BodyKind
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.queries.listing import NOBODY_KNOWS, NOT_COUNTED, NOT_LOOKED, completeness
+from consumers.dead_letters.listing import NOBODY_KNOWS, NOT_COUNTED, NOT_LOOKED, completeness
 from consumers.models import ConsumerGroup
 from tests.dead_letter_rows import a_look
 from tests.world import NOW, a_broker, a_cluster, a_group, a_total, ago

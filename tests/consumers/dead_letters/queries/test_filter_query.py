@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, strategies as st
 
-from consumers.dead_letters.queries.filters import DeadLetterFilters, WrongFilter, filters_of, query_of, words_of
+from consumers.dead_letters.filters import DeadLetterFilters, WrongFilter, filters_of, query_of, words_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEXTS = st.none() | st.text(st.characters(exclude_characters="\x00"), min_size=1, max_size=5)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from consumers.dead_letters.queries.filters import DeadLetterFilters
+from consumers.dead_letters.filters import DeadLetterFilters
 from consumers.models import ConsumerGroup, DeadLetter, ResendOutcome
 from tests.dead_letter_rows import a_letter, a_resend, an_item
 from tests.world import a_cluster, a_group

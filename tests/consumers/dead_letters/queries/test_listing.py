@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.queries.filters import DeadLetterFilters
-from consumers.dead_letters.queries.listing import DeadLetterPage, DeadLetterRow, dead_letter_list
+from consumers.dead_letters.filters import DeadLetterFilters
+from consumers.dead_letters.listing import DeadLetterPage, DeadLetterRow, dead_letter_list
 from consumers.models import ConsumerGroup, ResendOutcome
 from tests.dead_letter_rows import MINUTE_AGO, a_letter, a_look, a_resend, an_item
 from tests.world import NOW, a_cluster, a_group, ago

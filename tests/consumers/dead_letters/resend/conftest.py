@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import Wire
 from tests.consumers.dead_letters.resend.fake_queues import NAME, FakeQueues, stored_id

@@ -15,7 +15,7 @@ import pytest
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead import RESEND_PROPERTY
 from consumers.rocketmq.messages.stored import StoredMessage
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.writes import BrokerSends, Outgoing
 from dashboard.demo.children import kill_child, start_child
 from dashboard.demo.cluster import RocketMQ

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.dead_letters.queries.filters import DeadLetterFilters
+from consumers.dead_letters.filters import DeadLetterFilters
 from consumers.dead_letters.resend.plan import PlanRefused, ResendRequest, Selection, plan
 from consumers.models import AuditEvent, ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
 from consumers.vocabulary.reasons import ResendCause, stored_reason
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import stored_id
-from tests.resend_world import a_resendable_group
+from tests.dead_letter_rows import a_resendable_group
 from tests.world import NOW, ago
 
 PLANNED, SKIPPED = ResendOutcome.PLANNED, ResendOutcome.SKIPPED

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from consumers.dead_letters.resend.run import run, work
-from consumers.jobs.hold import LEAST_STALE
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import LEAST_STALE, close_wires
 from consumers.models import Cluster, ResendOutcome, ResendStatus
 from consumers.polling.registration import Wire, WireClosed
 from consumers.vocabulary.reasons import ResendCause, stored_reason

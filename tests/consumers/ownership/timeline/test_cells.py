@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from consumers.ownership.rows import Holding
-from consumers.ownership.timeline.segments import Claim, Segment
-from consumers.ownership.timeline.timeline import Axis, runs
+from consumers.ownership.segments import Claim, Segment
+from consumers.ownership.timeline import Axis, runs
 from tests.world import NOW, ago
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from consumers.models import ConsumerGroup
-from consumers.ownership.timeline.timeline import timeline, timeline_owners
+from consumers.ownership.timeline import timeline, timeline_owners
 from tests.store_rows import an_owner
 from tests.world import NOW, a_cluster, a_group, a_queue, ago
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from consumers.ownership.rows import Holding
-from consumers.ownership.timeline.segments import Claim, Doubts, Patience, Stretch, segments
+from consumers.ownership.segments import Claim, Doubts, Patience, Stretch, segments
 from tests.world import NOW
 
 PATIENCE = Patience(timedelta(seconds=120))

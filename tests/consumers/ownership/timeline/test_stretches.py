@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from consumers.ownership.timeline.segments import Stretch, in_a_row, uncovered, within
+from consumers.ownership.segments import Stretch, in_a_row, uncovered, within
 from tests.world import NOW
 
 

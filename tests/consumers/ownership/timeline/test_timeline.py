@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup, GroupWindow, Queue, Reading
-from consumers.ownership.timeline.timeline import timeline
+from consumers.ownership.timeline import timeline
 from tests.ownership_rows import a_member, it_held, it_subscribed, readings_every
 from tests.world import NOW, a_cluster, a_group, a_queue, a_snapshot, ago
 

@@ -9,8 +9,8 @@ from consumers.polling.brokers.broker_turn import read_broker
 from consumers.polling.memory import BrokerMemory, Cadence, ClusterMemory
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import RequestCode
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import encode
-from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.vocabulary.states import UnknownReason
 from tests.consumers.rocketmq.fake_server import commands, reply, served
 from tests.readings import T0

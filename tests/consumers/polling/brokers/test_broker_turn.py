@@ -8,7 +8,7 @@ import pytest
 from consumers.polling.brokers.broker_turn import collect_offsets
 from consumers.polling.memory import Cadence, ClusterMemory, Patience
 from consumers.rocketmq.wire.codes import BULK_OFFSETS_VERSION, RequestCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.words.reasons import stored_words
 from tests.consumers.polling.fake_broker import VERSION_4_9_7, FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence

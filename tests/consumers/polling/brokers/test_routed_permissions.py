@@ -9,7 +9,7 @@ from consumers.models import Broker
 from consumers.polling.brokers.remembered import RoutedPermission, read_routed_permissions
 from consumers.polling.record.brokers import record_routed_permissions
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import at
 from tests.world import a_broker, a_cluster

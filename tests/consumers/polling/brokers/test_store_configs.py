@@ -9,7 +9,7 @@ from consumers.polling.brokers.remembered import StoreConfig, StoreConfigMemory,
 from consumers.polling.reading import BrokerReading
 from consumers.polling.record.brokers import record_store_configs
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import at
 from tests.world import a_broker, a_cluster

@@ -6,12 +6,12 @@ import struct
 from collections import Counter
 from datetime import timedelta
 
-from consumers.polling.delays.answers import DelayLimits, DelayMemory, DelayOffsets, DelayTurn
-from consumers.polling.delays.delay_poller import collect_delays
+from consumers.polling.delay_answers import DelayLimits, DelayMemory, DelayOffsets, DelayTurn
+from consumers.polling.delay_poller import collect_delays
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.names import group_of_retry_topic
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import T0, at
 

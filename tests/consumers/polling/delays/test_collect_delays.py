@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.polling.delays.answers import DelayLimits, DelayOffsets, GroupRung, LevelSample
+from consumers.polling.delay_answers import DelayLimits, DelayOffsets, GroupRung, LevelSample
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.words.reasons import stored_words

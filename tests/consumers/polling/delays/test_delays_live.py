@@ -10,14 +10,13 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, DelayLevel, Rung
-from consumers.polling.delays.answers import DelayLimits
+from consumers.polling.delay_answers import DelayLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.polling.samples.reading import SampleBudget
-from consumers.polling.settings import PollSettings
-from consumers.retries.levels.broker_levels import LATE_SECONDS
-from consumers.retries.levels.ladder import ladder_of
+from consumers.retries.broker_levels import LATE_SECONDS
+from consumers.retries.ladder import ladder_of
 from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from consumers.polling.delays.delay_poller import AT_ONCE, plan_sample
+from consumers.polling.delay_poller import AT_ONCE, plan_sample
 from tests.readings import at
 
 KEYS = st.tuples(st.sampled_from(["broker-a", "broker-b"]), st.integers(1, 18))

@@ -12,10 +12,9 @@ from consumers.models import Cluster, OffsetFile
 from consumers.polling.file_poller import FileLimits
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.stores.files.read_file import read_offset_file
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]

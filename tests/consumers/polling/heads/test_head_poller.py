@@ -6,9 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 from consumers.models import Assignment, Cluster, ConsumerGroup, HeadMessage, Queue, QueueSnapshot, Topic
-from consumers.polling.delays.look_up import HeadAnswer, HeadLimits, groups_with_unfinished_heads
-from consumers.polling.poll import HeadPoller, due_heads
-from consumers.polling.record.delays import forget_heads, record_heads
+from consumers.polling.heads import (
+    HeadAnswer,
+    HeadLimits,
+    HeadPoller,
+    due_heads,
+    forget_heads,
+    groups_with_unfinished_heads,
+    record_heads,
+)
 from tests.readings import T0, at, broker, reading
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consumers.polling.delays.look_up import Head, HeadAnswer, look_up
+from consumers.polling.heads import Head, HeadAnswer, look_up
 from consumers.words.reasons import stored_words
 from tests.consumers.polling.peer import ask, found, offset_answer, stored
 from tests.readings import T0

@@ -8,7 +8,7 @@ import pytest
 from consumers.polling.members.client_round import topics_asked_for, with_assigned
 from consumers.polling.reading import ClientReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 
 LEAVES_IT = {"clientRebalance": "false", "messageModel": "CLUSTERING"}

@@ -9,8 +9,8 @@ import pytest
 
 from consumers.polling.members.client_round import ClientRound
 from consumers.polling.members.membership import AT_ONCE, Budget, Silences, Turn
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import encode
-from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, commands, reply, served
 from tests.readings import T0, member
 

@@ -8,7 +8,7 @@ import pytest
 from consumers.polling.members.collected import KnownGroup, KnownMember, Rotation, collect_members
 from consumers.polling.members.membership import AskedBroker, Budget, Silences, Turn
 from consumers.rocketmq.wire.codes import RequestCode
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.words.reasons import stored_words
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import T0, at

@@ -11,7 +11,7 @@ import pytest
 from consumers.polling.members.collected import Rotation, collect_members
 from consumers.polling.members.membership import AskedBroker, Budget, Silences, Turn
 from consumers.polling.reading import ClientReading, MembersReading
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -8,8 +8,8 @@ import pytest
 
 from consumers.polling.members.collected import BEHIND_A_PROXY, Rotation, collect_members
 from consumers.polling.members.membership import AT_ONCE, AskedBroker, Budget, Silences, Turn
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import encode
-from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, commands, reply, served, silence
 from tests.readings import T0
 

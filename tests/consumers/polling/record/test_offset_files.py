@@ -12,7 +12,7 @@ from consumers.polling.file_poller import FilesReading, known_paths, note_silenc
 from consumers.stores.files.problems import Finding
 from consumers.vocabulary.offset_files import FileCode
 from consumers.words.offset_files import problem_words
-from tests.consumers.stores.stored import a_failed_file, a_file, a_row
+from tests.consumers.stores.stored_samples import a_failed_file, a_file, a_row
 from tests.readings import at
 from tests.world import a_cluster
 

@@ -9,9 +9,9 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, QueueSample, QueueState, Reading, TagSample
 from consumers.polling.record.delays import remembered_samples
 from consumers.polling.record.recorder import Recorder
-from consumers.polling.samples.broker_clock import ClockBounds
 from consumers.polling.samples.planner import SamplePlanner, StartRules, longest_time_lags, start_rules
 from consumers.polling.samples.reading import (
+    ClockBounds,
     FirstStored,
     SampleBudget,
     SampleMemory,

@@ -12,7 +12,7 @@ from consumers.polling.registration import (
     seal,
     unseal,
 )
-from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.codes import TlsOptions
 from consumers.vocabulary.reasons import PollProblem
 from consumers.words.reasons import stored_words
 from tests.readings import T0

@@ -6,17 +6,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from consumers.polling.samples.broker_clock import (
+from consumers.polling.samples.first_stored import plan_first
+from consumers.polling.samples.planner import distrust, note_future
+from consumers.polling.samples.reading import (
     Arrivals,
     BrokerClock,
     ClockBounds,
+    FirstStored,
+    SampleMemory,
     bounds_of,
     plan_clocks,
     read_clocks,
 )
-from consumers.polling.samples.first_stored import plan_first
-from consumers.polling.samples.planner import distrust, note_future
-from consumers.polling.samples.reading import FirstStored, SampleMemory
 from consumers.rocketmq.messages.stored import stored_messages
 from tests.consumers.polling.peer import ask, found, stored
 from tests.readings import T0, at, broker, row

@@ -9,8 +9,8 @@ import pytest
 from consumers.models import Cluster
 from consumers.polling.samples.planner import SamplePlanner, ask_samples
 from consumers.polling.samples.reading import FirstStored, SampleBudget, SampleMemory, evicted
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import encode
-from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.vocabulary.states import UnknownReason
 from tests.consumers.polling.peer import found, stored
 from tests.consumers.rocketmq.fake_server import commands, reply, served

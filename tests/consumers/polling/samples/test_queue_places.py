@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.polling.samples.broker_clock import behind, places
+from consumers.polling.samples.reading import behind, places
 from tests.readings import broker, row
 
 ROWS = broker(

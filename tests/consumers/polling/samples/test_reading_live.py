@@ -10,8 +10,7 @@ from consumers.lake.store import Lake
 from consumers.models import Client, Cluster, ConsumerGroup, QueueSample, TagSample
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
-from consumers.polling.poll import ClusterPoller
-from consumers.polling.settings import PollSettings
+from consumers.polling.poll import ClusterPoller, PollSettings
 from consumers.queries.queues.starts import tag_samples
 from tests.plugins.java_admin import JavaAdmin
 

@@ -16,8 +16,8 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.resets.acts import restore, why_not_restored
-from consumers.resets.targets.past import offsets_before
-from consumers.resets.targets.values import Asker, QueueKey, ResetRefused
+from consumers.resets.past_offsets import offsets_before
+from consumers.resets.target_values import Asker, QueueKey, ResetRefused
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_asker

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.acts import resume
-from consumers.resets.targets.values import Asker, ResetRefused
+from consumers.resets.target_values import Asker, ResetRefused
 from consumers.words.reasons import stored_words
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_cluster, a_group, ago

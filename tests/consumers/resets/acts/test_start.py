@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from consumers.jobs.hold import left_behind
 from consumers.models import ConsumerGroup, Reset, ResetStatus
 from consumers.resets.acts import apply
-from consumers.resets.targets.values import Asker, ResetRefused
+from consumers.resets.target_values import Asker, ResetRefused
 from consumers.words.reasons import stored_words
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group, ago

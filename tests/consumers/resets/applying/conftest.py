@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetStatus
 from consumers.polling.registration import Wire
 from consumers.resets.applying.run import work

@@ -7,7 +7,7 @@ import pytest
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.applying.run import settle
 from consumers.resets.planning.queue_plan import GroupSetup, QueueOffsets
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.words.reasons import stored_words
 from tests.world import NOW
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.writes import BrokerSends, OffsetWrites, Outgoing
 from dashboard.demo.children import kill_child, start_child
 from dashboard.demo.cluster import RocketMQ

@@ -10,7 +10,7 @@ from django.db import connection
 from consumers.models import Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.acts import cancel
 from consumers.resets.applying.run import work
-from consumers.resets.targets.values import Asker
+from consumers.resets.target_values import Asker
 from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.fake_clock import FakeClock

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from consumers.models import Reset, ResetMethod, ResetQueue
-from consumers.resets.applying.revalidate import SAID, what_moved
+from consumers.resets.methods import SAID, what_moved
 from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup, QueueOffsets
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.words.reasons import stored_words
 from tests.world import NOW
 

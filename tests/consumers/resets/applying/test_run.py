@@ -8,8 +8,8 @@ import pytest
 
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
+from consumers.resets.applying.loop import keep_alive
 from consumers.resets.applying.run import give_up_hopeless, run
-from consumers.resets.read_back.loop import keep_alive
 from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.fake_clock import FakeClock

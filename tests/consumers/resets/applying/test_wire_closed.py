@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.hold import Hold
-from consumers.jobs.wires import close_wires, connected
+from consumers.jobs.hold import Hold, close_wires, connected
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.registration import Wire, WireClosed
+from consumers.resets.applying.loop import NoEnd, keep_alive
 from consumers.resets.applying.run import MOST_WIRES, run, work
-from consumers.resets.read_back.loop import NoEnd, keep_alive
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps

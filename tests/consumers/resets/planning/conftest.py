@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetStatus
 from consumers.polling.registration import Wire
 from consumers.resets.planning.run import make_plan

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.planning.chosen import choice_of
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import RowReason

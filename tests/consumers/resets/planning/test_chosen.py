@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.resets.planning.chosen import Choice, chosen
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.name_server import QueueRoute, Route
 from consumers.rocketmq.wire.codes import BrokerRefused, RequestCode, ResponseCode, Unreachable
 from consumers.words.reasons import stored_words

@@ -2,11 +2,11 @@
 
 import pytest
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup
 from consumers.resets.planning.gather import Known, gather, known_of, told, united
 from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode, Unreachable
 from consumers.words.reasons import stored_words

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueue, ResetStatus
 from consumers.polling.registration import Wire
 from consumers.resets.planning.gather import gather, known_of
 from consumers.resets.planning.run import make_plan
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.target_values import QueueKey
 from consumers.words.reasons import stored_words
 from dashboard.demo.cluster import RocketMQ
 from tests.broker_state import state, wait_until_delivered

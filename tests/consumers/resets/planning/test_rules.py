@@ -16,12 +16,14 @@ from consumers.resets.planning.queue_plan import (
     aim,
     amounts_of,
     left_out_row,
+    of_amounts,
+    of_gaps,
     planned_row,
+    totals_of,
     why_not_clipped,
 )
-from consumers.resets.planning.warnings import of_amounts, of_gaps, totals_of
-from consumers.resets.targets.reset_targets import TARGETS, target_of
-from consumers.resets.targets.values import QueueKey
+from consumers.resets.reset_targets import TARGETS, target_of
+from consumers.resets.target_values import QueueKey
 from consumers.words.reasons import stored_words
 from tests.world import NOW
 

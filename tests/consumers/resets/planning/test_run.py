@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.wires import Ports, close_wires
+from consumers.jobs.hold import Ports, close_wires
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.planning.run import make_plan, run_plan
 from consumers.vocabulary.reasons import stored_reason

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetStatus
-from consumers.resets.queries import find_reset, reset_events, reset_list
+from consumers.resets.queries import ResetFilters, find_reset, reset_events, reset_list
 from consumers.resets.rows import ResetRow
 from tests.reset_rows import SEEN, a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
@@ -149,7 +149,9 @@ def test_they_are_listed_the_newest_first(billing: ConsumerGroup, filters: dict[
     a_reset(billing, created_at=ago(200), reason="planned", by_name="eve")
     applied = {"status": ResetStatus.APPLIED, "applied_by_name": "eve"}
     a_reset(billing, created_at=ago(100), reason="newest", **applied)
-    rows, _ = reset_list(NOW, **ALL | filters)
+    page = {name: filters.get(name, value) for name, value in ALL.items()}
+    chosen = {name: value for name, value in filters.items() if name not in ALL}
+    rows, _ = reset_list(NOW, ResetFilters(**chosen), **page)
     assert [row.reason for row in rows] == reasons
 
 
@@ -159,7 +161,7 @@ def test_a_list_costs_the_same_however_long_it_is(billing: ConsumerGroup, django
         a_reset_queue(reset, 0)
         a_queue_left_out(reset, 1)
     with django_assert_num_queries(7):
-        rows, count = reset_list(NOW, **ALL)
+        rows, count = reset_list(NOW, ResetFilters(), **ALL)
     assert (len(rows), count, rows[0].totals.queues if rows[0].totals else None) == (20, 20, 2)
 
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import TypeVar
 
 from consumers.models import ResetMethod, ResetOutcome
+from consumers.resets.applying.case import Present, Series, Timing, Written
+from consumers.resets.applying.outcome import outcome_of
 from consumers.resets.planning.gather import Membership
-from consumers.resets.read_back.case import Present, Series, Timing, Written
-from consumers.resets.read_back.outcome import outcome_of
 from consumers.words.reasons import stored_words
 from tests.world import NOW
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from consumers.models import ResetMethod, ResetOutcome
+from consumers.resets.applying.case import Present, Series, Timing, Written
+from consumers.resets.applying.outcome import SettledOutcome, outcome_of
 from consumers.resets.planning.gather import Membership
-from consumers.resets.read_back.case import Present, Series, Timing, Written
-from consumers.resets.read_back.outcome import SettledOutcome, outcome_of
 from tests.consumers.resets.read_back.simulated_group import TICK, At, Group, Stored
 from tests.world import NOW
 

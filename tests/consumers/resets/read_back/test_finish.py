@@ -4,7 +4,7 @@ import pytest
 
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.overdue import finish, status_of
+from consumers.resets.request import finish, status_of
 from consumers.words.reasons import stored_words
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group

@@ -9,7 +9,7 @@ import pytest
 
 from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
-from consumers.resets.read_back.loop import read_back
+from consumers.resets.applying.loop import read_back
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site

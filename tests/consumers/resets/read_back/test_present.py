@@ -2,8 +2,8 @@
 
 import pytest
 
+from consumers.resets.applying.case import Present
 from consumers.resets.planning.gather import Membership
-from consumers.resets.read_back.case import Present
 from tests.consumers.resets.read_back.cases import members
 from tests.world import NOW
 

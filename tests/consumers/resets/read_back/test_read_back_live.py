@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup, Reset, ResetQueue, ResetStatus
 from consumers.polling.registration import Wire
 from consumers.resets.applying.run import work

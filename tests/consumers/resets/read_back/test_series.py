@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from hypothesis import given, strategies as st
 
-from consumers.resets.read_back.case import Change, Series, restored, saved
+from consumers.resets.applying.case import Change, Series, restored, saved
 from tests.world import NOW
 
 

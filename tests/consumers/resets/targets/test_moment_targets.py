@@ -8,8 +8,8 @@ import pytest
 
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
-from consumers.resets.targets.past import queues_of_then, targets_of_then
-from consumers.resets.targets.values import QueueKey, ResetRefused
+from consumers.resets.past_offsets import queues_of_then, targets_of_then
+from consumers.resets.target_values import QueueKey, ResetRefused
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import stored_words
 from consumers.words.spans import age

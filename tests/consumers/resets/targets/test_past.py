@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.hold import Ports
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.registration import Wire
-from consumers.resets.targets.past import Given
-from consumers.resets.targets.reset_targets import OFFERED, TARGETS
-from consumers.resets.targets.values import QueueKey, ResetRefused
+from consumers.resets.past_offsets import Given
+from consumers.resets.reset_targets import OFFERED, TARGETS
+from consumers.resets.target_values import QueueKey, ResetRefused
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.frames import Command
 from consumers.vocabulary.reasons import stored_reason

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from consumers.models import ResetKind
-from consumers.resets.targets.reset_targets import value_of
-from consumers.resets.targets.values import ValueRefused, moment_of
+from consumers.resets.reset_targets import value_of
+from consumers.resets.target_values import ValueRefused, moment_of
 from tests.world import NOW
 
 QUEUE = {"topic": "Orders", "broker": "broker-a", "queue_id": 0, "offset": 7}

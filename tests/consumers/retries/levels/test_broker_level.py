@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import Reading
-from consumers.retries.levels.broker_levels import cluster_levels
+from consumers.retries.broker_levels import cluster_levels
 from tests.delay_rows import a_delaying_broker, a_level, levels
 from tests.world import NOW, a_cluster, ago
 

@@ -3,8 +3,8 @@
 import pytest
 
 from consumers.models import Broker, ConsumerGroup, DelayLevel
-from consumers.retries.levels.ladder import ALL_DUE, NO_LEVELS, NOTHING_WAITS, ladder_of
-from consumers.retries.levels.ladder_rows import WaitingLevel
+from consumers.retries.ladder import ALL_DUE, NO_LEVELS, NOTHING_WAITS, ladder_of
+from consumers.retries.ladder_rows import WaitingLevel
 from tests.delay_rows import a_delaying_broker, a_level, a_rung, levels
 from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 

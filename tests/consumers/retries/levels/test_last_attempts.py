@@ -2,8 +2,8 @@
 
 import pytest
 
-from consumers.retries.levels.ladder import ladder_of
-from consumers.retries.levels.ladder_rows import BY_GROUP, BY_MEMBERS, NO_LAST, NOBODY, UNLIMITED, max_retries
+from consumers.retries.ladder import ladder_of
+from consumers.retries.ladder_rows import BY_GROUP, BY_MEMBERS, NO_LAST, NOBODY, UNLIMITED, max_retries
 from tests.delay_rows import a_delaying_broker, a_rung, levels
 from tests.world import NOW, a_client, a_cluster, a_group, ago
 

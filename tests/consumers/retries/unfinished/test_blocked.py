@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Broker, Cluster, GroupWindow
-from consumers.retries.unfinished.blocked import all_blocked, blocked_queues
-from consumers.retries.unfinished.blocked_rows import BlockedKind
+from consumers.retries.blocked import all_blocked, blocked_queues
+from consumers.retries.blocked_rows import BlockedKind
 from tests.consumers.retries.held import NOW, a_broker, a_group, configure, hold, look_up
 from tests.readings import T0, at
 

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from consumers.rocketmq.wire.codes import Address, LocalProtocolError, parse_address, registered_address
-from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.connection import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 
 

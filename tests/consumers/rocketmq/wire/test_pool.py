@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from consumers.rocketmq.wire.codes import Credentials, DeadlineExceeded, ResponseCode, RocketMQError, Unreachable
+from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import Command, encode
-from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import Behaviour, commands, reply, served, silence
 
 

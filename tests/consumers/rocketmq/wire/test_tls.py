@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from consumers.rocketmq.wire.codes import RocketMQError, Unreachable
-from consumers.rocketmq.wire.connection import Connection, TlsOptions, client_context
+from consumers.rocketmq.wire.codes import RocketMQError, TlsOptions, Unreachable, client_context
+from consumers.rocketmq.wire.connection import Connection
 from tests.certificates import Authority, Issued
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 

@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.stores.checks import KnownNames, PresentMembers, mark_abandoned, mark_unknown_names
-from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
-from tests.consumers.stores.stored_samples import NOW
+from tests.consumers.stores.stored_samples import NOW, a_failed_file, a_file, a_row, names, said
 
 ORDERS = a_row("billing", "Orders", 0, 7)
 NOTHING_READ = KnownNames(topics=None, groups=None, brokers=None, members={})

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.stores.checks import assign_brokers
-from tests.consumers.stores.stored import a_failed_file, a_file, names
+from tests.consumers.stores.stored_samples import a_failed_file, a_file, names
 
 A, B = "/data/a/consumerOffset.json", "/data/b/consumerOffset.json"
 ONE, TWO = frozenset({"broker-a"}), frozenset({"broker-a", "broker-b"})

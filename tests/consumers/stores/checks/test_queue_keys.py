@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from consumers.stores.checks import QueueKeys
 from consumers.stores.files.stored_file import ROWS
-from tests.consumers.stores.stored import a_row
+from tests.consumers.stores.stored_samples import a_row
 
 NAMES = st.sampled_from(["a", "b", "c", None])
 ROW = st.builds(a_row, NAMES, NAMES, st.sampled_from([-1, 0, 1, 2**31 - 1, None]), st.integers(0, 5) | st.none())

@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 
 from consumers.stores.checks import MemoryOffsets, mark_vanished
-from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names
-from tests.consumers.stores.stored_samples import NOW, in_words
+from tests.consumers.stores.stored_samples import NOW, a_failed_file, a_file, a_row, in_words, names
 
 TWO = a_file(a_row("g", "Orders", 0, 7), a_row("g", "Orders", 1, 9))
 ONE = a_file(a_row("g", "Orders", 0, 7))

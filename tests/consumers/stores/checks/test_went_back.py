@@ -6,8 +6,7 @@ import pyarrow as pa
 import pytest
 
 from consumers.stores.checks import MemoryOffsets, mark_went_back
-from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
-from tests.consumers.stores.stored_samples import NOW
+from tests.consumers.stores.stored_samples import NOW, a_failed_file, a_file, a_row, names, said
 from tests.store_rows import a_finding
 
 BEFORE = NOW - timedelta(seconds=60)

@@ -4,7 +4,7 @@ from django.test import Client
 from django.urls import reverse
 
 from consumers.rebalances.events import moment_text
-from dashboard.pages.urls import urlpatterns
+from dashboard.page_urls import urlpatterns
 from tests.alert_rows import a_channel, a_note, a_preview, a_rule, an_incident
 from tests.dead_letter_rows import a_resend
 from tests.rebalance_rows import a_rebalance

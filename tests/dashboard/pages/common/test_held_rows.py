@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from consumers.models import AlertRule, Channel, GroupNote, Incident
 from tests.alert_pages import shown
 from tests.alert_rows import a_rule, an_incident
-from tests.reset_pages import logged_in
+from tests.reset_rows import logged_in
 from tests.world import NOW, a_cluster, a_group
 
 pytestmark = pytest.mark.django_db

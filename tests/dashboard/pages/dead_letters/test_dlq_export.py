@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.world import a_broker, a_cluster, a_group
 

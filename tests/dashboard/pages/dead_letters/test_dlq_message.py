@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from redis import Redis
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import AuditEvent, Cluster, ConsumerGroup, ResendOutcome
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.dead_letter_rows import a_letter, a_resend, an_item

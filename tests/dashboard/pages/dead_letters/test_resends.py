@@ -7,8 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus
-from tests.dead_letter_rows import a_letter, a_resend, an_item
-from tests.resend_world import a_resendable_group
+from tests.dead_letter_rows import a_letter, a_resend, a_resendable_group, an_item
 from tests.walk.page_text import said
 from tests.world import NOW, a_client, a_group, a_queue, a_snapshot, ago
 

@@ -9,11 +9,11 @@ import time_machine
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.jobs.wires import close_wires
+from consumers.jobs.hold import close_wires
 from consumers.models import AuditEvent, Cluster, ConsumerGroup
 from tests.consumers.messages.index_broker import IndexBroker, an_index_broker
 from tests.dead_letter_rows import a_letter
-from tests.repeat_rows import a_part, a_repeat
+from tests.rebalance_rows import a_part, a_repeat
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("group")]

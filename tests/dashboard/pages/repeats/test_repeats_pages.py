@@ -4,7 +4,7 @@ import pytest
 import time_machine
 
 from consumers.models import PipelineRun
-from tests.repeat_rows import a_part, a_repeat
+from tests.rebalance_rows import a_part, a_repeat
 from tests.world import NOW, a_cluster, a_group, a_judged_group, ago
 
 pytestmark = pytest.mark.django_db

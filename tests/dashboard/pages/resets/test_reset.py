@@ -7,8 +7,7 @@ from django.test import Client
 
 from consumers.models import ConsumerGroup, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.planning.queue_plan import NEVER_COMMITTED
-from tests.reset_pages import BACK, ENDED, READ, a_plan, at, text
-from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
+from tests.reset_rows import BACK, ENDED, READ, a_plan, a_queue_left_out, a_reset, a_reset_queue, an_event, at, text
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
 
 

@@ -8,8 +8,7 @@ from django.test import Client
 from redis import Redis
 
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetStatus, ResetStep
-from tests.reset_pages import BACK, ENDED, READ, a_plan, at, text
-from tests.reset_rows import a_reset, a_reset_queue
+from tests.reset_rows import BACK, ENDED, READ, a_plan, a_reset, a_reset_queue, at, text
 from tests.world import a_broker, a_cluster, a_group
 
 pytestmark = pytest.mark.usefixtures("redis_is_down")

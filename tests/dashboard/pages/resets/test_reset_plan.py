@@ -8,8 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Reset, ResetStatus
-from tests.reset_pages import text
-from tests.reset_rows import a_reset
+from tests.reset_rows import a_reset, text
 from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot
 
 pytestmark = pytest.mark.usefixtures("redis_is_down")

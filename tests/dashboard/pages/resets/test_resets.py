@@ -5,8 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from consumers.models import ConsumerGroup, ResetOutcome, ResetStatus, ResetStep
-from tests.reset_pages import logged_in, text
-from tests.reset_rows import a_reset, a_reset_queue
+from tests.reset_rows import a_reset, a_reset_queue, logged_in, text
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 GROUP = "/groups/prod/billing/"

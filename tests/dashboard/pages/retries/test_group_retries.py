@@ -5,7 +5,7 @@ from django.test import Client
 
 from consumers.models import Assignment, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupWindow
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour
-from tests.reset_pages import logged_in
+from tests.reset_rows import logged_in
 from tests.retry_rows import a_queue_is_blocked, letters_lie, levels_wait, retries_work, volumes_flow
 from tests.world import a_broker, a_cluster
 

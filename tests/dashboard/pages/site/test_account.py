@@ -8,7 +8,7 @@ from django.test import Client
 
 from consumers.models import ApiToken, AuditEvent
 from consumers.models.site import token_digest
-from tests.reset_pages import logged_in
+from tests.reset_rows import logged_in
 from tests.world import NOW
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import Broker, DelayLevel, Rung
-from consumers.polling.delays.answers import BrokerDelays, GroupRung, LevelReading, LevelSample, NextDue, WheelAnswer
+from consumers.polling.delay_answers import BrokerDelays, GroupRung, LevelReading, LevelSample, NextDue, WheelAnswer
 from consumers.polling.record.delays import record_delays
 from tests.readings import at
 from tests.world import a_broker, a_cluster, a_group

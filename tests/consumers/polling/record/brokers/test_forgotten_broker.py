@@ -6,7 +6,7 @@ from consumers.alerts.measures.registry import measured
 from consumers.groups.overlay import Overlay
 from consumers.models import Broker, Cluster, DeadLetterLook, GroupBroker, Measure, PipelineRun, Queue, QueueSnapshot
 from consumers.polling import poll
-from consumers.polling.record.stand_ins import BrokerStays, forget_broker
+from consumers.polling.record.lost_offsets import BrokerStays, forget_broker
 from tests.alert_rows import a_rule
 from tests.world import (
     NOW,

@@ -1,1 +1,0 @@
-"""Where queues are to go: checked, listed, or from the past."""

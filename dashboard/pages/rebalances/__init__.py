@@ -1,1 +1,0 @@
-"""Rebalances: over all groups, and one of them."""

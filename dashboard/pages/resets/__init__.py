@@ -1,1 +1,0 @@
-"""Offset resets."""
