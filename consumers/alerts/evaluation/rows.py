@@ -43,6 +43,10 @@ class Place:
         return self.column.suppressed(self.number)
 
     @property
+    def is_bound(self) -> bool:
+        return self.column.is_bound(self.number)
+
+    @property
     def evidence(self) -> str:
         """The evidence; for a suppressed subject, the reason of the suppression."""
         return self.suppressed or self.column.evidence(self.number)
@@ -112,9 +116,13 @@ def _in_table(rule: AlertRule, table: Table, open_at: Mapping[int, Incident]) ->
 def _observation(terms: Terms, place: Place) -> Observation:
     if place.value is None:
         return Observation.UNKNOWN
-    if place.suppressed is not None or terms.cleared(place.value):
+    if place.suppressed is not None:
         return Observation.OVER
-    return Observation.HOLDS if terms.holds(place.value) else Observation.BETWEEN
+    if terms.holds(place.value):
+        return Observation.HOLDS
+    if place.is_bound:
+        return Observation.UNKNOWN
+    return Observation.OVER if terms.cleared(place.value) else Observation.BETWEEN
 
 
 def _is_of_another_kind(rule: AlertRule, incident: Incident) -> bool:

@@ -140,6 +140,7 @@ class GroupValues(NamedTuple):
     total_changed_at: datetime | None
     judged_state: str | None
     judged_rule: str | None
+    judged_expiry_forecast: str | None
     judged_since: datetime | None
     judged_at: datetime | None
     rank: int
@@ -147,6 +148,7 @@ class GroupValues(NamedTuple):
     lag_messages: int | None
     time_lag_seconds: float | None
     drain_seconds: float | None
+    expires_unconsumed_seconds: float | None
     members: int | None
     expired_messages: int | None
     retry_share: float | None
@@ -159,7 +161,10 @@ class GroupValues(NamedTuple):
         return STATES[self.rank]
 
 
-SHOWN = ("lag_messages", "time_lag_seconds", "drain_seconds", "members", "expired_messages", "retry_share")
+SHOWN = (
+    *("lag_messages", "time_lag_seconds", "drain_seconds", "expires_unconsumed_seconds"),
+    *("members", "expired_messages", "retry_share"),
+)
 _COLUMNS: dict[str, Any] = {
     "of_cluster": F("cluster__name"),
     "of_rank": F("shown_rank"),

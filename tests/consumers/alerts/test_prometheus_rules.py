@@ -256,6 +256,25 @@ def test_a_name_or_note_is_never_taken_for_a_template(tmp_path: Path) -> None:
     assert promtool(tmp_path, [rule], [], [(0, rule.name, [])]) == ""
 
 
+def expires(values: Values) -> dict[str, str]:
+    return series("consumerscope_group_expires_unconsumed_seconds", values, **BILLING)
+
+
+def test_a_bound_fires_below_its_threshold_and_is_unknown_above_it(tmp_path: Path) -> None:
+    """A queue of which nothing is known may lose messages earlier, and never later, than the others."""
+    rule = a_rule_for("expires_unconsumed_seconds", comparison="below", threshold=3600.0)
+    samples = [expires([7200] * 9 + [1800] * 9), unknown([True] * 18, "expiry_forecast_partial", **BILLING)]
+    found = [{"cluster": "prod"}]
+    expected = [(8, rule.name, []), (8, NOBODY_KNOWS, found), (9, rule.name, [BILLING]), (17, NOBODY_KNOWS, [])]
+    assert promtool(tmp_path, [rule], samples, expected) == ""
+
+
+def test_what_fires_goes_on_while_its_value_is_a_bound(tmp_path: Path) -> None:
+    rule = a_rule_for("expires_unconsumed_seconds", comparison="below", threshold=3600.0)
+    samples = [expires([1800, 7200, 7200]), unknown([False, True, False], "expiry_forecast_partial", **BILLING)]
+    assert promtool(tmp_path, [rule], samples, [(1, rule.name, [BILLING]), (2, rule.name, [])]) == ""
+
+
 REFUSED = [
     ({"enabled": False}, "disabled"),
     ({"topic": "Orders"}, "/metrics has no values of a group's part of a topic"),
