@@ -87,7 +87,7 @@ class Column:
     `evidence(i)`: a sentence with the numbers. `since(i)`: since when the value is unchanged, where rows say.
     `suppressed(i)`: why rules exclude this subject although the value is known (paused, offline by habit …), or None.
     `is_bound(i)`: the value is the best that is possible, and the actual one may be worse. It passes a condition, and
-    never fails one.
+    never fails one. `absent(i)`: why this subject has no such value, so that nothing is unknown, or None.
     """
 
     values: Sequence[float | State | None]
@@ -96,6 +96,7 @@ class Column:
     since: Callable[[int], datetime | None] = _nothing
     suppressed: Callable[[int], str | None] = _nothing
     is_bound: Callable[[int], bool] = _false
+    absent: Callable[[int], str | None] = _nothing
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ def number_column(
     since: Callable[[int], datetime | None] = lambda _: None,
     suppressed: Callable[[int], str | None] = lambda _: None,
     is_bound: Callable[[int], bool] = lambda _: False,
+    absent: Callable[[int], str | None] = lambda _: None,
 ) -> Column:
     """An unknown value has its reason as evidence."""
 
@@ -141,7 +143,7 @@ def number_column(
         value = values[place]
         return reason(place) if value is None else words(value)
 
-    return Column(values, reason, evidence, since, suppressed, is_bound)
+    return Column(values, reason, evidence, since, suppressed, is_bound, absent)
 
 
 # A column of ages since the last success, for few subjects, whose sentences are made at once.

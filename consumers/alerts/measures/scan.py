@@ -284,13 +284,22 @@ def suppressed_without_members(scan: GroupScan, place: int) -> str | None:
     return None
 
 
+# Reasons of consumerscope_group_spared for which rules have no owners to look at.
+HOLDS_NOTHING = ("pulling", "popping")
+
+
 def why_nobody_holds(row: GroupValues) -> str | None:
     """Why members of the group do not report which queues and messages they hold; None where they do."""
-    if row.consume_type == POPPING:
-        return coded_reason(AlertEvidence.POP_WITHOUT_OWNERS)
+    if (absent := why_no_owners(row)) is not None:
+        return absent
     if row.consume_type == PULLING:
         return coded_reason(AlertEvidence.PULL_WITHOUT_OWNERS)
     return None
+
+
+def why_no_owners(row: GroupValues) -> str | None:
+    """Why there is nothing that a member of the group could hold; None where there is."""
+    return coded_reason(AlertEvidence.POP_WITHOUT_OWNERS) if row.consume_type == POPPING else None
 
 
 def why_outside(row: GroupValues) -> str | None:

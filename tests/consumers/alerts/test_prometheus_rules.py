@@ -214,6 +214,16 @@ def test_an_excluded_group_does_not_fire(tmp_path: Path) -> None:
     assert promtool(tmp_path, [a_rule_for()], samples, expected) == ""
 
 
+@pytest.mark.parametrize("measure", ["unowned_queues", "doubly_owned_queues", "blocked_seconds"])
+def test_what_a_group_does_not_have_is_not_reported_as_unknown(measure: str, tmp_path: Path) -> None:
+    """POP consumers own no queues, whatever else of their group is unknown."""
+    rule = a_rule_for(measure, threshold=0)
+    spared = series("consumerscope_group_spared", [1] * 9, reason="popping", **BILLING)
+    lost = [unknown([True] * 9, "retry_share_untold", cluster="prod", group=group) for group in ("billing", "audit")]
+    assert promtool(tmp_path, [rule], [spared, lost[0]], [(8, NOBODY_KNOWS, [])]) == ""
+    assert promtool(tmp_path, [rule], [spared, *lost], [(8, NOBODY_KNOWS, [{"cluster": "prod"}])]) == ""
+
+
 def test_a_rule_of_states_fires_for_each_of_them_and_reports_unknown(tmp_path: Path) -> None:
     rule = a_rule_for("state", comparison="in", threshold=None, states=["STOP", "STALL"])
     groups = {"stalled": "STALL", "stopped": "STOP", "fine": "OK", "lost": "UNKNOWN"}

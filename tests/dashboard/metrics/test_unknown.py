@@ -99,6 +99,16 @@ def test_what_is_not_known_is_absent_with_one_word_for_each_cause(
     assert [name for name in seen if name.startswith("unknown")] == [f"unknown {word}" for word in words.split()]
 
 
+def test_owners_that_pop_consumers_do_not_have_are_not_unknown(cluster: Cluster, scrape: Scrape) -> None:
+    group = a_whole_group(cluster)
+    group.consume_type = "CONSUME_POP"
+    group.save()
+    seen = of_group(scrape())
+    assert {"group_unowned_queues", "group_doubly_owned_queues", "group_blocked_seconds"}.isdisjoint(seen)
+    assert [name for name in seen if name.startswith("unknown")] == []
+    assert seen["group_spared popping"] == 1
+
+
 def test_a_forecast_of_some_queues_is_given_with_a_cause(cluster: Cluster, scrape: Scrape) -> None:
     group = a_whole_group(cluster)
     group.judged.expiry_forecast = "at_most"
