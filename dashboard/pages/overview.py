@@ -1,6 +1,6 @@
 """The overview: what needs attention, what is not known, what changed; worst first."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -23,7 +23,9 @@ from consumers.rebalances.events import rebalance_count
 from consumers.rebalances.marks import Mark as RebalanceMark, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
+from consumers.words.states import rule_words
 from dashboard.figures.layout import beginning
+from dashboard.figures.merged_marks import merged
 from dashboard.figures.shapes import REBALANCE, RESET
 from dashboard.figures.time_bars import Mark, change_strip
 from dashboard.pages.alerts.preview_pictures import incident_flags
@@ -31,7 +33,7 @@ from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
 from dashboard.pages.resets.reset import reset_words
-from dashboard.wording.numbers import clock
+from dashboard.wording.numbers import clock, count, minute
 
 from .common.figures import mark_words
 
@@ -50,6 +52,17 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
     resets = reset_marks(cluster=frame.cluster, since=shown.since, until=shown.until)
     lags, collected = {row.id: row.lag_messages for row in rows}, frame.collected
     lines = sparklines(lags, collected.since, collected.until, is_past=frame.is_past)
+    marks = merged(
+        [
+            *(_mark(frame, change) for change in found.changes),
+            *(_rebalance(frame, mark) for mark in rebalanced),
+            *(_reset(frame, mark) for mark in resets),
+            *incident_flags(frame),
+        ],
+        collected.since,
+        collected.until,
+        lambda some: _merged_words(frame, some),
+    )
     return context(
         frame,
         overview=found,
@@ -57,16 +70,9 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         worst=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in rows],
         oldest=_oldest(frame, found),
         strip=change_strip(
-            [
-                *(_mark(frame, change) for change in found.changes),
-                *(_rebalance(frame, mark) for mark in rebalanced),
-                *(_reset(frame, mark) for mark in resets),
-                *incident_flags(frame),
-            ],
-            collected.since,
-            collected.until,
-            _("State changes, rebalances, offset resets, and incidents"),
+            marks, collected.since, collected.until, _("State changes, rebalances, offset resets, and incidents")
         ),
+        merged_marks=[mark for mark in reversed(marks) if mark.parts],
         resets=len(resets),
         losses=[_loss(frame, loss) for loss in found.losses],
         clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
@@ -134,10 +140,17 @@ def _oldest(frame: Frame, found: Overview) -> str | None:
     return frame.group(found.oldest_group.cluster, found.oldest_group.group) if found.oldest_group else None
 
 
+def _merged_words(frame: Frame, some: Sequence[Mark]) -> str:
+    """`14:03 UTC · 12 × STALL: no commit`; both ends where these are of several minutes."""
+    ends = dict.fromkeys(minute(mark.at, frame.now) for mark in (some[0], some[-1]))
+    return f"{'–'.join(ends)} UTC · {count(len(some))} × {some[0].cause}"
+
+
 def _mark(frame: Frame, change: Change) -> Mark:
     before = f"{change.before} → " if change.before else ""
     text = f"{clock(change.at, frame.now)} UTC · {change.group} · {before}{change.after} · {change.sentence}"
-    return Mark(change.at, change.after, text, frame.group(change.cluster, change.group))
+    cause = f"{change.after}: {rule_words(change.rule)}"
+    return Mark(change.at, change.after, text, frame.group(change.cluster, change.group), cause)
 
 
 def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
@@ -148,7 +161,7 @@ def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
         href = frame.to("rebalances", group=mark.group, cluster=mark.cluster)
     else:
         href = frame.to("rebalance", mark.cluster, mark.group, mark.at)
-    return Mark(max(at, frame.collected.since), REBALANCE, text, href)
+    return Mark(max(at, frame.collected.since), REBALANCE, text, href, mark_words(mark))
 
 
 def _reset(frame: Frame, mark: ResetMark) -> Mark:

@@ -77,6 +77,23 @@ def test_a_change_of_state_is_a_mark_that_leads_to_its_group(admin_client: Clien
     assert "OK → STALL" in strip
 
 
+def test_changes_of_one_cause_and_minute_are_one_mark_that_opens_to_their_list(admin_client: Client) -> None:
+    a_stalled_group()
+    first = StateChange.objects.get()
+    for number in range(3):
+        group = a_group(first.group.cluster, f"stock-{number}")
+        StateChange.objects.create(
+            group=group, at=first.at, before="OK", after="STALL", rule=first.rule, detail=first.detail
+        )
+    page = admin_client.get("/").text
+    [anchor] = re.findall(r'<a href="#(changes-stall-[0-9]+)"', page)
+    listed = page.split(f'<ul id="{anchor}">')[1].split("</ul>")[0]
+    assert listed.count("<li>") == 4
+    assert 'href="/groups/prod/stock-2/"' in listed
+    assert "02:48 UTC · 4 × STALL: blocked" in text_of(page)
+    assert "4 state changes" in page
+
+
 def test_a_change_before_the_range_is_no_mark(admin_client: Client) -> None:
     a_stalled_group()
     StateChange.objects.update(at=ago(901))
