@@ -14,7 +14,7 @@ LANE, TOP, LANES = 16, 8, 6
 
 MARK_WIDTH = 1.6
 # With a count beside it, on the left where the right has no room.
-COUNTED_WIDTH, ROOM = 5.0, 94.0
+COUNTED_WIDTH, ROOM = 5.0, 90.0
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The overview: what needs attention, what is not known, what changed; worst first."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -15,6 +16,7 @@ from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters
 from consumers.models import HealthLevel, IncidentStatus, Measure, State
 from consumers.overview import queries as selector
+from consumers.overview.fleet import Fleet, fleet_history
 from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
@@ -24,12 +26,22 @@ from consumers.rebalances.marks import Mark as RebalanceMark, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
 from consumers.words.states import rule_words
-from dashboard.figures.layout import beginning
+from dashboard.figures.layout import Line, beginning
 from dashboard.figures.merged_marks import merged
 from dashboard.figures.shapes import REBALANCE, RESET
 from dashboard.figures.time_bars import Mark, change_strip
+from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_flags
-from dashboard.pages.common.figures import compared_lag
+from dashboard.pages.common.figures import (
+    CONSUMED,
+    MESSAGES,
+    PRODUCED,
+    RATE,
+    TIME_LAG as TOTAL,
+    closed_windows,
+    compared_lag,
+    cut,
+)
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
 from dashboard.pages.resets.reset import reset_words
@@ -100,6 +112,56 @@ def top_lag(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request, timezone.now())
     most = group_list(GroupFilters(cluster=frame.cluster, ordering="-lag_messages"), now=frame.now, page_size=DRAWN)
     return JsonResponse(beginning(compared_lag(frame, most.rows), frame.collected.collected_since, frame.now))
+
+
+@page
+def fleet_lag(request: HttpRequest) -> HttpResponse:
+    """The lag of all groups together."""
+    return _of_fleet(request, {"lag_messages": (_("lag"), TOTAL)}, MESSAGES)
+
+
+@page
+def fleet_rates(request: HttpRequest) -> HttpResponse:
+    """Messages that all groups together produced and consumed a second."""
+    names = {"produce_rate": (_("produced"), PRODUCED), "consume_rate": (_("consumed"), CONSUMED)}
+    return _of_fleet(request, names, RATE)
+
+
+def _of_fleet(request: HttpRequest, names: Mapping[str, tuple[str, str]], scale: Scale) -> HttpResponse:
+    """A gap where a group is unknown; there a dotted line for the groups that are known."""
+    frame = frame_of(request, timezone.now())
+    shown = frame.collected
+    fleet = fleet_history(cluster=frame.cluster, since=shown.since, until=shown.until, now=frame.now)
+    lines = [(_fleet_line(fleet, field, name), colour) for field, (name, colour) in names.items()]
+    size = max(closed_windows(line) for line, _colour in lines)
+    parts = [(_known_line(fleet, field, name), colour) for field, (name, colour) in names.items()]
+    parts = [(line, colour) for line, colour in parts if any(value is not None for value in line.values[:size])]
+    drawn = time_lines(
+        [point.at for point in fleet.points][:size],
+        timedelta(seconds=fleet.step_seconds),
+        [(cut(line, size), colour) for line, colour in [*lines, *parts]],
+        scale,
+        [],
+        until=shown.until,
+    )
+    dotted = {line.name for line, _colour in parts}
+    for trace in drawn["data"]:
+        if trace["name"] in dotted:
+            trace["line"]["dash"] = "dot"
+            trace["showlegend"] = False
+    return JsonResponse(beginning(drawn, shown.collected_since, frame.now))
+
+
+def _fleet_line(fleet: Fleet, field: str, name: str) -> Line:
+    points = fleet.points
+    return Line(name, [point.sums[field] for point in points], [point.reasons.get(field) for point in points])
+
+
+def _known_line(fleet: Fleet, field: str, name: str) -> Line:
+    """Of the windows in which a group is unknown. At least zero says nothing, and is left out."""
+    values = [point.known[field] or None if point.sums[field] is None else None for point in fleet.points]
+    reasons = [point.reasons.get(field) for point in fleet.points]
+    return Line(_("%s, at least") % name, values, reasons, range(len(values)))
 
 
 def _firing(frame: Frame, told: Collection[tuple[str | None, ...]]) -> dict[str, Any]:
