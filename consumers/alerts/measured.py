@@ -76,12 +76,18 @@ def _nothing(place: int) -> None:
     return None
 
 
+def _false(place: int) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Column:
     """`values[i]` belongs to `subjects[i]`; None is unknown, and `reason(i)` says why.
 
     `evidence(i)`: a sentence with the numbers. `since(i)`: since when the value is unchanged, where rows say.
-    `spared(i)`: why rules exclude this subject although the value is known (paused, offline by habit …), or None.
+    `suppressed(i)`: why rules exclude this subject although the value is known (paused, offline by habit …), or None.
+    `is_bound(i)`: the value is the best that is possible, and the actual one may be worse. It passes a condition, and
+    never fails one. `absent(i)`: why this subject has no such value, so that nothing is unknown, or None.
     """
 
     values: Sequence[float | State | None]
@@ -89,6 +95,8 @@ class Column:
     evidence: Callable[[int], str]
     since: Callable[[int], datetime | None] = _nothing
     suppressed: Callable[[int], str | None] = _nothing
+    is_bound: Callable[[int], bool] = _false
+    absent: Callable[[int], str | None] = _nothing
 
 
 @dataclass(frozen=True)
@@ -126,6 +134,8 @@ def number_column(
     *,
     since: Callable[[int], datetime | None] = lambda _: None,
     suppressed: Callable[[int], str | None] = lambda _: None,
+    is_bound: Callable[[int], bool] = lambda _: False,
+    absent: Callable[[int], str | None] = lambda _: None,
 ) -> Column:
     """An unknown value has its reason as evidence."""
 
@@ -133,7 +143,7 @@ def number_column(
         value = values[place]
         return reason(place) if value is None else words(value)
 
-    return Column(values, reason, evidence, since, suppressed)
+    return Column(values, reason, evidence, since, suppressed, is_bound, absent)
 
 
 # A column of ages since the last success, for few subjects, whose sentences are made at once.
@@ -195,18 +205,21 @@ class Series(NamedTuple):
     """The gauge of /metrics that has the values of a measure.
 
     `spared`: reasons of consumerscope_group_spared for which rules exclude a group. `doubts`: reasons of
-    consumerscope_unknown, without a group, for which a broker, a cluster or the site has no value.
+    consumerscope_unknown, without a group, for which a broker, a cluster or the site has no value. `bound`: the reason
+    of consumerscope_unknown for which a group's value may pass a condition, and fails none.
     """
 
     name: str
     spared: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    bound: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureSpec:
     """`reads`: for each kind of subject, the function that makes a column from that kind's scan. A rule applies to the
-    first kind. A measure that reads TOPIC also exists for groups' parts of a topic.
+    first kind. A measure that reads TOPIC also exists for groups' parts of a topic. `most`: no value is larger, and no
+    threshold may be.
 
     `past`: null where only the newest value is stored. `note`: an addition for previews. `is_of_waiting`: the value
     grows while a group waits, also by habit. `knows_exclusions`: the past tells what rules excluded then.
@@ -218,6 +231,7 @@ class MeasureSpec:
     unit: Unit
     reads: Mapping[SubjectKind, Callable[..., Column]]
     comparisons: tuple[Comparison, ...] = (Comparison.ABOVE,)
+    most: float | None = None
     past: PastSource | None = None
     note: Any = None
     is_of_waiting: bool = False

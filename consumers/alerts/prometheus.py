@@ -150,7 +150,11 @@ class Variant:
             return self.scope.of("max", self.by[:1], UNKNOWN, 'group=""', f'reason=~"{doubts}"')
         nobody = self.scope.of("max", self.by, UNKNOWN, 'group!=""')
         lag = f' unless {self.on} {UNKNOWN}{{reason=~"{BY_NATURE}"}}' if needs_lag(self.measure) else ""
-        return f"{nobody} unless {self.on} {self.value}{lag}"
+        absent = f"{nobody} unless {self.on} {self.value}{lag}"
+        if spec.exported is None or not spec.exported.bound:
+            return absent
+        bound = self.scope.of("max", self.by, UNKNOWN, f'reason="{spec.exported.bound}"')
+        return f"({absent}) or {self.on} ({bound} unless {self.on} ({self.passes(self.terms.threshold)}))"
 
     @property
     def unless_spared(self) -> str:

@@ -180,6 +180,8 @@ def _together(values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
         yield "comparison", f"{measure} is compared by {' or '.join(spec.comparisons)}."
         return
     yield from _of_states(measure, values) if comparison == Comparison.IN else _of_numbers(measure, values, errors)
+    if spec.most is not None:
+        yield from _of_limits(spec.most, values)
     yield from _of_findings(measure, spec, values)
     yield from _of_selection(measure, spec, values)
 
@@ -210,6 +212,17 @@ def _of_numbers(measure: Measure, values: Mapping[str, Any], errors: Mapping[str
         own_clear = clear if own == threshold else None
         if wrong := _wrong_pair(comparison, own, one.get("clear_threshold", own_clear)):
             yield "overrides", f"Of override {place}, {wrong[0]}: {wrong[1]}"
+
+
+def _of_limits(most: float, values: Mapping[str, Any]) -> Errors:
+    wrong = f"No value is above {most:,.10g}: it must be at most that."
+    for name in ("threshold", "clear_threshold"):
+        if (values.get(name) or 0) > most:
+            yield name, wrong
+    for place, one in enumerate(values.get("overrides", ()), start=1):
+        for name in ("threshold", "clear_threshold"):
+            if (one.get(name) or 0) > most:
+                yield "overrides", f"Of override {place}, {name}: {wrong}"
 
 
 def _of_findings(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:

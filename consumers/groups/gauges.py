@@ -8,7 +8,7 @@ from django.db.models import Case, F, When
 
 from consumers.groups.listing import filtered
 from consumers.groups.overlay import STATES, Overlay
-from consumers.groups.row import time_lag_kind
+from consumers.groups.row import is_forecast_partial, time_lag_kind
 from consumers.groups.rows import GroupFilters
 from consumers.models import HealthLevel, State, TimeLagKind
 
@@ -35,6 +35,7 @@ class GroupGauges(NamedTuple):
     judged_at: datetime | None
     judged_state: str | None
     judged_rule: str | None
+    judged_expiry_forecast: str | None
     last_rebalance_at: datetime | None
     consume_enable: bool | None
     consume_type: str | None
@@ -52,6 +53,7 @@ class GroupGauges(NamedTuple):
     lag_messages_at_least: int | None
     time_lag_seconds: float | None
     drain_seconds: float | None
+    expires_unconsumed_seconds: float | None
     members: int | None
     dlq_messages: int | None
     never_committed_queues: int | None
@@ -87,11 +89,13 @@ class GroupGauges(NamedTuple):
 
 STORED = (
     "pk", "cluster", "cluster__name", "name", "total__pk", "total__unknown_reason", "judged__time_lag_kind",
-    "judged__judged_at", "judged__state", "judged__rule", "judged__last_rebalance_at", "consume_enable", "consume_type",
+    "judged__judged_at", "judged__state", "judged__rule", "judged__expiry_forecast",
+    "judged__last_rebalance_at", "consume_enable", "consume_type",
     "message_model", "outside_store", "membership_at", "membership_error", "settled_at", "members_changed_at",
 )  # fmt: skip
 
-SHOWN = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "members", "dlq_messages",
+SHOWN = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds",
+         "expires_unconsumed_seconds", "members", "dlq_messages",
          "never_committed_queues", "lost_queues", "retry_share", "dlq_day_messages", "consume_rate",
          "produce_rate")  # fmt: skip
 
@@ -132,6 +136,9 @@ def _causes(overlay: Overlay, row: GroupGauges) -> Iterator[UnknownWord]:
         yield UnknownWord.DLQ_DAY_UNTOLD
     if row.is_fresh and None in (row.consume_rate, row.produce_rate):
         yield UnknownWord.RATES_UNTOLD
+    is_partial = is_forecast_partial(row.judged_expiry_forecast, row.lag_messages)
+    if row.is_fresh and is_partial and row.outside_store is None:
+        yield UnknownWord.EXPIRY_FORECAST_PARTIAL
     if row.members is None:
         yield UnknownWord.MEMBERS_UNREAD if row.membership_error else UnknownWord.MEMBERS_NOT_ASKED
     if row.total is not None and row.dlq_messages is None:

@@ -35,6 +35,7 @@ from consumers.retries.blocked import blocked_places
 from consumers.vocabulary.states import Flag, RuleCode
 
 from .health_checks import HEALTH_RANKS, noted, with_health_rank
+from .noted import label_of, of_label, of_owner, on_broker
 from .overlay import RANKS, STATES, Overlay
 from .row import group_row
 from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, IncidentCounts, ListKind, stored_in
@@ -187,6 +188,12 @@ def filtered(
         found = found.filter(name__icontains=filters.search)
     if filters.topic:
         found = found.filter(_consumes(filters.topic))
+    if filters.broker:
+        found = found.filter(on_broker(filters.broker))
+    if filters.owner:
+        found = of_owner(filters.owner, found)
+    if filters.label:
+        found = of_label(*label_of(filters.label), found)
     if filters.names is not None:
         found = found.filter(_one_of(filters.names))
     if filters.online is not None:

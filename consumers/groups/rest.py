@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.groups.listing import ORDERINGS, group_list
+from consumers.groups.noted import label_of
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail, GroupFilters, GroupRow, ListKind, group_places
 from consumers.models import Cluster, HealthLevel, State, TopicKind
@@ -45,10 +46,23 @@ class GroupParameters(Paging):
     )
     firing = serializers.BooleanField(required=False, help_text="Whether an incident of it fires")
     topic = serializers.CharField(required=False, help_text="Has an offset in it, or subscribes to it")
+    broker = serializers.CharField(required=False, help_text="Has an offset on a broker of this name")
+    owner = serializers.CharField(required=False, help_text="As notes name it")
+    # A serializer has an attribute of that name, too.
+    label: Any = serializers.CharField(
+        required=False, help_text="That notes give it: NAME=VALUE, or NAME for any value"
+    )
     groups = serializers.CharField(
         required=False, help_text="Exactly these, of any kind: CLUSTER/GROUP, several separated by commas"
     )
     ordering = Choice(ORDERING_CHOICES, required=False, help_text="`-` for descending; unknown is last either way")
+
+    def validate_label(self, text: str) -> str:
+        try:
+            label_of(text)
+        except ValueError as wrong:
+            raise serializers.ValidationError(str(wrong)) from None
+        return text
 
     def validate_groups(self, text: str) -> tuple[tuple[str, str], ...]:
         """Names of groups have no slash and no comma (RocketMQ 5.4.0, TopicValidator)."""

@@ -19,6 +19,12 @@ from .shown import NOT_READ_YET, ShownGroup
 # Rules of the evaluation where the backlog is what was just produced: its time to drain is never "drained".
 KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
 YOUNG_LAG = lazy_reason(ReasonCode.LAG_IS_YOUNG)
+WITHOUT_EXPIRY: dict[str, ReasonCode] = {
+    ExpiryForecast.NONE: ReasonCode.NO_EXPIRY_EXPECTED,
+    ExpiryForecast.NO_RETENTION: ReasonCode.EXPIRY_NO_RETENTION,
+    ExpiryForecast.NO_TIME_LAG: ReasonCode.EXPIRY_NO_TIME_LAG,
+    ExpiryForecast.NO_TREND: ReasonCode.EXPIRY_NO_TREND,
+}
 
 # Commits come every few seconds: rates of a minute differ by so much though a group consumes all that is produced.
 ABOUT_AS_FAST = 0.9
@@ -170,9 +176,17 @@ def _rebalance_reason(shown: ShownGroup) -> str:
 def _expiry_reason(shown: ShownGroup, unjudged: str) -> str:
     if shown.unread_reason or shown.unjudged_reason or shown.judged is None:
         return unjudged
-    if shown.judged.expiry_forecast == ExpiryForecast.NONE:
-        return coded_reason(ReasonCode.NO_EXPIRY_EXPECTED)
-    return coded_reason(ReasonCode.EXPIRY_UNKNOWN)
+    return forecast_reason(shown.judged.expiry_forecast)
+
+
+def forecast_reason(forecast: str) -> str:
+    """Why a group has no time at which its messages expire unconsumed."""
+    return coded_reason(WITHOUT_EXPIRY.get(forecast, ReasonCode.EXPIRY_UNKNOWN))
+
+
+def is_forecast_partial(forecast: str | None, lag: int | None) -> bool:
+    """Whether a queue that is unknown may lose messages before the time that is known."""
+    return lag != 0 and forecast == ExpiryForecast.AT_MOST
 
 
 def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:

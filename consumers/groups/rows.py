@@ -57,8 +57,9 @@ class ListKind(StrEnum):
 @dataclass(frozen=True)
 class GroupFilters:
     """`kind` None means every kind. `firing`: whether an incident of it fires (incidents.py). `topic`: one that the
-    group has an offset in, or that its members subscribe to. `names`: exactly these groups, as (cluster,
-    group), of any kind.
+    group has an offset in, or that its members subscribe to. `broker`: one that it has an offset on. `owner` and
+    `label`, as NAME=VALUE or NAME: what notes say of it. `names`: exactly these groups, as (cluster, group), of any
+    kind.
 
     `ordering` is a column of ORDERINGS, with `-` before it for descending.
     """
@@ -71,6 +72,9 @@ class GroupFilters:
     kind: ListKind | None = ListKind.USER
     firing: bool | None = None
     topic: str | None = None
+    broker: str | None = None
+    owner: str | None = None
+    label: str | None = None
     names: tuple[tuple[str, str], ...] | None = None
     ordering: str | None = None
 

@@ -26,12 +26,13 @@ from consumers.rest.requests import PAGE, Paging, Strict, said, taken
 from consumers.rest.schema import acted, described
 
 from .listing import ORDERINGS
+from .noted import label_of
 from .rows import ListKind
 
 MOST_OF_A_USER = 100
 LONGEST_NAME, LONGEST_QUERY = 100, 2000
 # What a filter may hold; values that only certain words may have. The page and the range are no part of it.
-NAMES = ("cluster", "search", "state", "online", "kind", "topic", "columns", "ordering")
+NAMES = ("cluster", "search", "state", "online", "kind", "topic", "broker", "owner", "label", "columns", "ordering")
 WORDS = {
     "state": frozenset(State),
     "online": frozenset(("yes", "no")),
@@ -121,6 +122,11 @@ def _wrong(name: str, query: str) -> dict[str, str]:
     for part, value in found:
         if part not in NAMES:
             return {"query": _("%(name)s is no filter. Allowed: %(allowed)s.") % _allowed(part, NAMES)}
+        if part == "label" and value:
+            try:
+                label_of(value)
+            except ValueError as wrong:
+                return {"query": str(wrong)}
         if value not in WORDS.get(part, (value,)):
             return {"query": _("%(name)s is not allowed. Allowed: %(allowed)s.") % _allowed(value, sorted(WORDS[part]))}
     return {}

@@ -56,6 +56,8 @@ class UnknownWord(StrEnum):
     VOLUMES_UNTOLD = "volumes_untold"
     DRAIN_UNTOLD = "drain_untold"
     EXPIRY_UNTOLD = "expiry_untold"
+    EXPIRY_FORECAST_UNTOLD = "expiry_forecast_untold"
+    EXPIRY_FORECAST_PARTIAL = "expiry_forecast_partial"
     DLQ_INFLOW_UNTOLD = "dlq_inflow_untold"
     UNSETTLED_UNTOLD = "unsettled_untold"
     OWNERS_UNTOLD = "owners_untold"

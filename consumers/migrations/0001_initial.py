@@ -1150,7 +1150,7 @@ class Migration(migrations.Migration):
                 ('produce_rate', models.FloatField(help_text='Messages per second', null=True)),
                 ('drain_seconds', models.FloatField(null=True)),
                 ('expires_unconsumed_seconds', models.FloatField(help_text='Until the time lag reaches the retention, at the pace at which it rises', null=True)),
-                ('expiry_forecast', models.CharField(choices=[('expected', 'Expected'), ('none', 'None'), ('unknown', 'Unknown')], default='unknown', max_length=10)),
+                ('expiry_forecast', models.CharField(choices=[('expected', 'Expected'), ('at_most', 'At most'), ('none', 'None'), ('no_retention', 'No retention'), ('no_time_lag', 'No time lag'), ('no_trend', 'No trend'), ('unknown', 'Unknown')], default='unknown', max_length=12)),
                 ('retry_rate', models.FloatField(help_text='Messages per second into the retry topic', null=True)),
                 ('retry_share', models.FloatField(help_text='Redeliveries per message consumed, over the last hour', null=True)),
                 ('dlq_day_messages', models.BigIntegerField(help_text='Into its dead-letter topic in 24 hours', null=True)),

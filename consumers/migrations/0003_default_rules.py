@@ -25,6 +25,10 @@ RULES = [
      True, "Brokers may soon delete what the group has not consumed: consume it, or keep messages for longer."),
     ("expires_within_a_day", "Expires within a day", "expires_in_seconds", BELOW, 24 * HOUR, 26 * HOUR, 5 * MINUTE,
      "warning", True, "Brokers may delete tomorrow what the group has not consumed."),
+    ("expires_unconsumed", "Expires unconsumed within 2 days", "expires_unconsumed_seconds", BELOW, 48 * HOUR, 52 * HOUR,
+     15 * MINUTE, "warning", True,
+     "As the time lag rises now, brokers will delete messages before the group consumes them: let it consume faster, or keep"
+     " messages for longer."),
     ("dead_letters", "Dead letters", "dlq_inflow_messages", ABOVE, 0, None, 0, "warning", True,
      "Messages failed for as often as they may, and are not tried again. The group's page lists them."),
     ("many_retries", "Many retries", "retry_share", ABOVE, 0.1, 0.05, 15 * MINUTE, "warning", True,

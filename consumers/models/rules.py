@@ -21,6 +21,7 @@ class Measure(models.TextChoices):
     LAG = "lag_messages"
     TIME_LAG = "time_lag_seconds"
     EXPIRY = "expires_in_seconds"  # until the first message that is not consumed may be deleted
+    EXPIRES_UNCONSUMED = "expires_unconsumed_seconds"  # at the pace at which the time lag rises
     DRAIN = "drain_seconds"
     EXPIRED = "expired_messages"
     RETRY_SHARE = "retry_share"

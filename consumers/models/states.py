@@ -10,7 +10,7 @@ from .groups import ConsumerGroup
 
 # What the pipeline judged. Written by the pipeline only; `judged_at` is the end of the judged range.
 STATES = [(state.value, state.value.title()) for state in State]
-FORECASTS = [(forecast.value, forecast.value.capitalize()) for forecast in ExpiryForecast]
+FORECASTS = [(forecast.value, forecast.value.replace("_", " ").capitalize()) for forecast in ExpiryForecast]
 
 
 class TimeLagKind(models.TextChoices):
@@ -55,7 +55,7 @@ class GroupState(models.Model):
     expires_unconsumed_seconds = models.FloatField(
         null=True, help_text="Until the time lag reaches the retention, at the pace at which it rises"
     )
-    expiry_forecast = models.CharField(max_length=10, choices=FORECASTS, default=ExpiryForecast.UNKNOWN)
+    expiry_forecast = models.CharField(max_length=12, choices=FORECASTS, default=ExpiryForecast.UNKNOWN)
     retry_rate = models.FloatField(null=True, help_text="Messages per second into the retry topic")
     retry_share = models.FloatField(null=True, help_text="Redeliveries per message consumed, over the last hour")
     dlq_day_messages = models.BigIntegerField(null=True, help_text="Into its dead-letter topic in 24 hours")

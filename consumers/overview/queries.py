@@ -42,13 +42,14 @@ class WorstGroup:
 
 @dataclass(frozen=True)
 class Change:
-    """A group went from one state to another; `before` is null at its first judgement."""
+    """A group went from one state to another by a `rule`; `before` is null at its first judgement."""
 
     at: datetime
     cluster: str
     group: str
     before: State | None
     after: State
+    rule: str
     sentence: str
 
 
@@ -354,6 +355,7 @@ def changes(*, cluster: str | None = None, group: str | None = None, since: date
             group=row.group.name,
             before=State(row.before) if row.before else None,
             after=State(row.after),
+            rule=row.rule,
             sentence=sentence(state_parts(State(row.after), row.rule, row.detail | why.get(row.pk, {}))),
         )
         for row in shown

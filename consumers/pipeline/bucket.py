@@ -57,6 +57,7 @@ KEPT = [
     "time_lag_error_seconds",
     "newest_reason",
     "expires_unconsumed_seconds",
+    "reserved_seconds",
 ]
 
 

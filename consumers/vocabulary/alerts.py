@@ -19,6 +19,8 @@ class AlertEvidence(StrEnum):
     EXPIRED = "evidence_expired"  # expired_messages
     EXPIRES_IN = "evidence_expires_in"  # left_seconds
     EXPIRED_MAYBE = "evidence_expired_maybe"
+    EXPIRES_UNCONSUMED = "evidence_expires_unconsumed"  # left_seconds
+    EXPIRES_UNCONSUMED_AT_MOST = "evidence_expires_unconsumed_at_most"  # left_seconds
     RETRY_SHARE = "evidence_retry_share"  # share
     MEMBERS = "evidence_members"  # present_members
     NO_MEMBER = "evidence_no_member"

@@ -84,7 +84,13 @@ class ExpiryForecast(StrEnum):
     """Whether messages of a group are to be deleted before it consumes them, if it goes on as it does."""
 
     EXPECTED = "expected"
+    # The first of the queues that are known; another queue may lose messages before.
+    AT_MOST = "at_most"
     NONE = "none"
+    # Unknown, by what is not known of a queue.
+    NO_RETENTION = "no_retention"
+    NO_TIME_LAG = "no_time_lag"
+    NO_TREND = "no_trend"
     UNKNOWN = "unknown"
 
 

@@ -16,6 +16,10 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.EXPIRED: _("%(expired_messages)s expired unread"),
     AlertEvidence.EXPIRES_IN: _("the oldest unconsumed message may be deleted in %(left_seconds)s"),
     AlertEvidence.EXPIRED_MAYBE: _("the oldest unconsumed message may be deleted already"),
+    AlertEvidence.EXPIRES_UNCONSUMED: _("messages may be deleted before consumption in %(left_seconds)s at this pace"),
+    AlertEvidence.EXPIRES_UNCONSUMED_AT_MOST: _(
+        "messages may be deleted before consumption in %(left_seconds)s at most; a queue is unknown"
+    ),
     AlertEvidence.RETRY_SHARE: _("%(share)s redeliveries for each message consumed, over the last hour"),
     AlertEvidence.MEMBERS: _("%(present_members)s"),
     AlertEvidence.NO_MEMBER: _("no member"),

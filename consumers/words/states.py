@@ -101,7 +101,11 @@ OWNERS: dict[str, str | Promise] = {
 EXPIRY: dict[str, str | Promise] = {Expiry.UNKNOWN: _("unknown")}
 FORECASTS: dict[str, str | Promise] = {
     ExpiryForecast.EXPECTED: _("expected"),
+    ExpiryForecast.AT_MOST: _("expected, of the queues that are known"),
     ExpiryForecast.NONE: _("none expected"),
+    ExpiryForecast.NO_RETENTION: _("unknown: no retention"),
+    ExpiryForecast.NO_TIME_LAG: _("unknown: no time lag"),
+    ExpiryForecast.NO_TREND: _("unknown: no trend"),
     ExpiryForecast.UNKNOWN: _("unknown"),
 }
 

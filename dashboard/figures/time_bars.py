@@ -149,17 +149,25 @@ def _gap(start: int, length: int, total: int, step: float) -> str:
 
 
 # What changed, on the time axis of the page's range: one mark for each event, each a link that tells on hover.
-LANE, TOP, LANES = 16, 8, 3
+LANE, TOP, LANES = 16, 8, 6
 
 MARK_WIDTH = 1.6
+# With a count beside it, on the left where the right has no room.
+COUNTED_WIDTH, ROOM = 5.0, 90.0
 
 
 @dataclass(frozen=True)
 class Mark:
+    """`cause`: in words; marks of one cause may be merged (merged_marks.py). `parts`: those that were; `anchor`: the id
+    of their list."""
+
     at: datetime
     state: str
     text: str
     href: str
+    cause: str = ""
+    parts: tuple["Mark", ...] = ()
+    anchor: str = ""
 
 
 def change_strip(marks: Sequence[Mark], since: datetime, until: datetime, label: str) -> SafeString:
@@ -167,8 +175,9 @@ def change_strip(marks: Sequence[Mark], since: datetime, until: datetime, label:
     placed, last = [], [float("-inf")] * LANES
     for mark in sorted((mark for mark in marks if since <= mark.at <= until), key=lambda mark: mark.at):
         x = percent(mark.at, since, until)
-        lane = next((lane for lane in range(LANES) if x - last[lane] >= MARK_WIDTH), LANES - 1)
-        last[lane] = x
+        begin, end = _width(mark, x)
+        lane = next((lane for lane in range(LANES) if begin >= last[lane]), LANES - 1)
+        last[lane] = end
         placed.append((mark, x, TOP + lane * LANE))
     foot = 2 * TOP + LANE * max((y - TOP) // LANE for _mark, _x, y in placed) if placed else 2 * TOP
     return format_html(
@@ -177,13 +186,33 @@ def change_strip(marks: Sequence[Mark], since: datetime, until: datetime, label:
         format_html_join(
             "",
             '<a href="{}" aria-label="{}" class="state-{}"><title>{}</title><svg x="{}%" y="{}" overflow="visible">'
-            '<g transform="translate(-6 -6)"><path class="target" d="M-2-2h16v16H-2z"/>{}</g></svg></a>',
+            '<g transform="translate(-6 -6)"><path class="target" d="M-2-2h16v16H-2z"/>{}</g>{}</svg></a>',
             (
-                (mark.href, mark.text, mark.state.lower(), mark.text, f"{x:.2f}", y, _drawn_change(mark.state))
+                (
+                    *(mark.href, mark.text, mark.state.lower(), mark.text),
+                    f"{x:.2f}",
+                    y,
+                    _drawn_change(mark.state),
+                    _count(mark, x),
+                )
                 for mark, x, y in placed
             ),
         ),
     )
+
+
+def _width(mark: Mark, x: float) -> tuple[float, float]:
+    """Where the mark with its count begins and ends, in percent."""
+    if not mark.parts:
+        return x, x + MARK_WIDTH
+    return (x, x + COUNTED_WIDTH) if x <= ROOM else (x - COUNTED_WIDTH + MARK_WIDTH, x + MARK_WIDTH)
+
+
+def _count(mark: Mark, x: float) -> SafeString:
+    if not mark.parts:
+        return SafeString("")
+    place = (9, "start") if x <= ROOM else (-9, "end")
+    return format_html('<text class="count" x="{}" y="4" text-anchor="{}">×{}</text>', *place, len(mark.parts))
 
 
 def _drawn_change(state: str) -> SafeString:

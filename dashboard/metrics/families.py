@@ -208,9 +208,9 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     is_late = pipeline.judged_until is None or pipeline.judged_until < overlay.limits.judged_since(now)
     volumes = None if is_late or pipeline.judged_until is None else minute_volumes(pipeline.judged_until)
     explainer = Explainer(overlay, pipeline.judged_until)
-    (measures, rollouts), told = measured(explainer, groups), name_servers_told(explainer, {age.name for age in ages})
+    told = name_servers_told(explainer, {age.name for age in ages})
     happened, texts = (
-        group_families.Happened(measures, rollouts, episodes(cluster, now), volumes),
+        group_families.Happened(measured(explainer, groups), episodes(cluster, now), volumes),
         group_families.texts_of(groups),
     )
     only = _only(overlay, ages, groups)

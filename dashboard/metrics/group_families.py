@@ -24,7 +24,7 @@ from consumers.overview.queue_series import QueueNumbers, queue_lags, queue_numb
 from consumers.retries.volumes import MinuteVolumes
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
-from consumers.vocabulary.states import BROADCASTING, PULLING, RuleCode
+from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode
 from dashboard.metrics.exposition import Bounds, Family, Labels, label_text
 
 # What alert rules look at and no other family tells: their own columns, so that Prometheus sees what rules see.
@@ -32,12 +32,19 @@ from dashboard.metrics.exposition import Bounds, Family, Labels, label_text
 # The gauges of measures: each with its column.
 METRICS = [(spec.metric, spec.reads[SubjectKind.GROUP]) for spec in SPECS.values() if spec.metric]
 
-Values = Mapping[str, Sequence[float | None]]
+
+@dataclass(frozen=True)
+class MeasureGauges:
+    """`values`: by name of METRICS, one of each group in order. `absent`: names and places of those that do not exist,
+    so that nothing is unknown. `rollouts`: ids of groups that a rollout changes."""
+
+    values: Mapping[str, Sequence[float | None]]
+    absent: frozenset[tuple[str, int]]
+    rollouts: frozenset[int]
 
 
-def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> tuple[Values, frozenset[int]]:
-    """By name of METRICS, a value of each group in the order of `groups`; and the ids of those that a rollout changes.
-    Some ten queries, however many there are."""
+def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> MeasureGauges:
+    """Some ten queries, however many groups there are."""
     # The gauges have all that these columns look at; whatever else one looked at would be an AttributeError.
     rows = cast("Sequence[GroupValues]", groups)
     scan = GroupScan(explainer.overlay, explainer, rows, ())
@@ -45,7 +52,14 @@ def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> tuple[Value
     # Rules leave this measure alone for nothing else.
     is_suppressed = columns["unsettled_seconds"].suppressed
     rollouts = frozenset(group.id for place, group in enumerate(groups) if is_suppressed(place) is not None)
-    return {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}, rollouts
+    values = {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}
+    absent = frozenset(
+        (name, place)
+        for name, column in columns.items()
+        for place, value in enumerate(values[name])
+        if value is None and column.absent(place) is not None
+    )
+    return MeasureGauges(values, absent, rollouts)
 
 
 def name_servers_told(explainer: Explainer, names: Container[str]) -> dict[str, float | None]:
@@ -74,11 +88,12 @@ def finding_samples(
     yield from sorted(counts.items(), key=lambda sample: tuple(map(str, sample[0])))
 
 
-def unknown_words(values: Values, place: int, group: GroupGauges) -> Iterator[UnknownWord]:
+def unknown_words(gauges: MeasureGauges, place: int, group: GroupGauges) -> Iterator[UnknownWord]:
     """Why measures of the group at `place` are not known, where no other word says it."""
     if group.unread_by is None:
         for metric, _ in METRICS:
-            if values[metric.name][place] is None and not any(_is_unknown(group, other) for other in metric.others):
+            is_unknown = gauges.values[metric.name][place] is None and (metric.name, place) not in gauges.absent
+            if is_unknown and not any(_is_unknown(group, other) for other in metric.others):
                 yield metric.unknown_word
 
 
@@ -94,6 +109,8 @@ def suppressed(group: GroupGauges, rollouts: Container[int]) -> Iterator[str]:
         yield "offline_by_habit"
     if group.consume_type == PULLING:
         yield "pulling"
+    if group.consume_type == POPPING:
+        yield "popping"
     if group.message_model == BROADCASTING:
         yield "broadcasting"
     if group.id in rollouts:
@@ -127,11 +144,9 @@ Number = Callable[[GroupGauges], float | None]
 @dataclass(frozen=True)
 class Happened:
     """What is read of all groups at once, by group id: episodes of rebalances in an hour and a day, and the volumes of
-    the newest minute that was judged; null where no minute of late was. `measured`: in the order of the groups.
-    `rollouts`: ids of groups."""
+    the newest minute that was judged; null where no minute of late was. `measured`: in the order of the groups."""
 
-    measured: Values
-    rollouts: frozenset[int] = frozenset()
+    measured: MeasureGauges
     episodes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     volumes: Mapping[int, MinuteVolumes] | None = None
 
@@ -150,7 +165,7 @@ def group_families(
     for name, words in NUMBERS.items():
         yield _family(name, words, texts, map(attrgetter(name), groups))
     for metric, _ in METRICS:
-        yield _family(metric.name, metric.words, texts, happened.measured[metric.name])
+        yield _family(metric.name, metric.words, texts, happened.measured.values[metric.name])
     yield Family(
         "consumerscope_group_time_lag_seconds",
         "How long the first message that is not consumed has waited; kind: exact, interpolated or at_least.",
@@ -237,7 +252,7 @@ def _ways(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happene
 
 def _suppressed(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened) -> Samples:
     for text, group in zip(texts, groups, strict=True):
-        for reason in suppressed(group, happened.rollouts):
+        for reason in suppressed(group, happened.measured.rollouts):
             yield f'{text},reason="{reason}"', 1
 
 

@@ -1,18 +1,20 @@
 """The list of groups, and its filters."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_POST
 
 from consumers.groups.listing import ORDERINGS, group_list, kind_counts, state_counts
+from consumers.groups.noted import known_brokers, known_labels, known_owners, label_of
 from consumers.groups.rows import GroupFilters, GroupRow, ListKind
 from consumers.groups.saved import (
     FilterRefused,
@@ -28,7 +30,7 @@ from consumers.models import State
 from consumers.queries.history import sparklines
 from dashboard.pages.common.frame import PAGES, Choice, Frame, context, frame_of, refreshing
 from dashboard.pages.common.list_pages import page_links, page_number
-from dashboard.pages.site.problems import UnknownFilter
+from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 from dashboard.wording.codes import LISTS
 from dashboard.wording.numbers import FIELDS, count
 
@@ -42,6 +44,14 @@ LINE, REBALANCED, SCRAPED = "line", "last_rebalance_at", "taken_at"
 # Columns that a reader may leave out, in their order. Lag is always there.
 OPTIONAL = (LINE, *(name for name in NUMBERS if name != "lag_messages"), REBALANCED, SCRAPED)
 
+# Filters by a name that a reader enters, with how each is called and how all of them are shown again.
+NAMED = {
+    "topic": (gettext_lazy("Topic"), gettext_lazy("all topics")),
+    "broker": (gettext_lazy("Broker"), gettext_lazy("all brokers")),
+    "owner": (pgettext_lazy("of a group", "Owner"), gettext_lazy("all owners")),
+    "label": (gettext_lazy("Label"), gettext_lazy("all labels")),
+}
+
 # What a reader asks of the list of groups, all of it in the address.
 ONLINE = {"yes": True, "no": False}
 
@@ -53,6 +63,9 @@ class GroupsQuery:
     online: str
     kind: ListKind
     topic: str
+    broker: str
+    owner: str
+    label: str
     columns: tuple[str, ...]
     ordering: str
     page: int
@@ -65,12 +78,14 @@ class GroupsQuery:
             state=_one_of("state", read("state", ""), list(State)),
             online=_one_of("online", read("online", ""), ONLINE),
             kind=ListKind(_one_of("kind", read("kind", ""), ListKind) or ListKind.USER),
-            topic=read("topic", "").strip(),
+            **{name: read(name, "").strip() for name in NAMED},
             columns=tuple(_one_of("columns", name, OPTIONAL) for name in request.GET.getlist("columns")) or OPTIONAL,
             ordering=read("ordering", ""),
             page=page_number(request),
         )
         _one_of("ordering", query.ordering.removeprefix("-"), ORDERINGS)
+        if query.label:
+            _checked_label(query.label)
         return query
 
     def filters(self, cluster: str | None) -> GroupFilters:
@@ -81,12 +96,27 @@ class GroupsQuery:
             online=ONLINE.get(self.online),
             kind=self.kind,
             topic=self.topic or None,
+            broker=self.broker or None,
+            owner=self.owner or None,
+            label=self.label or None,
             ordering=self.ordering or None,
         )
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.search or self.state or self.online or self.topic or self.kind != ListKind.USER)
+        return bool(self.search or self.state or self.online or self.named or self.kind != ListKind.USER)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Filters by a name that is entered, as far as they are set."""
+        return {name: value for name in NAMED if (value := str(getattr(self, name)))}
+
+
+def _checked_label(label: str) -> None:
+    try:
+        label_of(label)
+    except ValueError as wrong:
+        raise WrongQuery(str(wrong)) from None
 
 
 def _one_of(name: str, value: str, allowed: Iterable[str]) -> str:
@@ -138,10 +168,12 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
         found=found,
         rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
         column_choices=_column_choices(frame, query),
-        kept_here=[(name, value) for name, value in request.GET.items() if name not in ("columns", "topic", *PAGES)],
+        kept_here=[(name, value) for name, value in request.GET.items() if name not in ("columns", *NAMED, *PAGES)],
         chips=_chips(frame, query, state_counts(filters, frame.now)),
         kind_choices=_kind_choices(frame, query, kind_counts(filters, frame.now)),
-        no_topic=frame.here(topic=None),
+        csv_query=_csv_query(frame, query),
+        named_choices=_named_choices(frame, query),
+        named_fields=[(name, label, getattr(query, name), _known(name)) for name, (label, _all) in NAMED.items()],
         online_choices=_online_choices(frame, query),
         columns=_columns(frame, query),
         many_clusters=_has_many_clusters(frame),
@@ -211,6 +243,26 @@ def _kind_choices(frame: Frame, query: GroupsQuery, counts: dict[ListKind, int])
 def _online_choices(frame: Frame, query: GroupsQuery) -> list[Choice]:
     labels = (("", _("online and offline")), ("yes", _("online")), ("no", _("offline")))
     return [Choice(label, frame.here(online=value or None), query.online == value) for value, label in labels]
+
+
+def _csv_query(frame: Frame, query: GroupsQuery) -> str:
+    """The same groups over REST."""
+    asked = {"cluster": frame.cluster, "search": query.search, "state": query.state, "online": query.online}
+    asked |= {"kind": query.kind.value, **query.named, "ordering": query.ordering, "format": "csv"}
+    return urlencode({name: value for name, value in asked.items() if value})
+
+
+def _named_choices(frame: Frame, query: GroupsQuery) -> list[tuple[Any, str, Any, str]]:
+    """Of each that is set: how it is called, its value, and the link that shows all again."""
+    return [
+        (*NAMED[name][:1], value, NAMED[name][1], frame.here(**{name: None})) for name, value in query.named.items()
+    ]
+
+
+def _known(name: str) -> list[str]:
+    """What may be entered, where it is a short list."""
+    known: dict[str, Callable[[], list[str]]] = {"owner": known_owners, "label": known_labels, "broker": known_brokers}
+    return known[name]() if name in known else []
 
 
 def _has_many_clusters(frame: Frame) -> bool:

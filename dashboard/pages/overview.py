@@ -1,6 +1,7 @@
 """The overview: what needs attention, what is not known, what changed; worst first."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -15,6 +16,7 @@ from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters
 from consumers.models import HealthLevel, IncidentStatus, Measure, State
 from consumers.overview import queries as selector
+from consumers.overview.fleet import Fleet, fleet_history
 from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
@@ -22,14 +24,26 @@ from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
-from dashboard.figures.layout import beginning
+from consumers.words.states import rule_words
+from dashboard.figures.layout import Line, beginning
+from dashboard.figures.merged_marks import merged
 from dashboard.figures.time_bars import REBALANCE, RESET, Mark, change_strip
+from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_flags
-from dashboard.pages.common.figures import compared_lag
+from dashboard.pages.common.figures import (
+    CONSUMED,
+    MESSAGES,
+    PRODUCED,
+    RATE,
+    TIME_LAG as TOTAL,
+    closed_windows,
+    compared_lag,
+    cut,
+)
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
 from dashboard.pages.reset import reset_words
-from dashboard.wording.numbers import clock
+from dashboard.wording.numbers import clock, count, minute
 
 from .common.figures import mark_words
 
@@ -48,6 +62,17 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
     resets = reset_marks(cluster=frame.cluster, since=shown.since, until=shown.until)
     lags, collected = {row.id: row.lag_messages for row in rows}, frame.collected
     lines = sparklines(lags, collected.since, collected.until, is_past=frame.is_past)
+    marks = merged(
+        [
+            *(_mark(frame, change) for change in found.changes),
+            *(_rebalance(frame, mark) for mark in rebalanced),
+            *(_reset(frame, mark) for mark in resets),
+            *incident_flags(frame),
+        ],
+        collected.since,
+        collected.until,
+        lambda some: _merged_words(frame, some),
+    )
     return context(
         frame,
         overview=found,
@@ -55,16 +80,9 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         worst=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in rows],
         oldest=_oldest(frame, found),
         strip=change_strip(
-            [
-                *(_mark(frame, change) for change in found.changes),
-                *(_rebalance(frame, mark) for mark in rebalanced),
-                *(_reset(frame, mark) for mark in resets),
-                *incident_flags(frame),
-            ],
-            collected.since,
-            collected.until,
-            _("State changes, rebalances, offset resets, and incidents"),
+            marks, collected.since, collected.until, _("State changes, rebalances, offset resets, and incidents")
         ),
+        merged_marks=[mark for mark in reversed(marks) if mark.parts],
         resets=len(resets),
         losses=[_loss(frame, loss) for loss in found.losses],
         clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
@@ -92,6 +110,56 @@ def top_lag(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request, timezone.now())
     most = group_list(GroupFilters(cluster=frame.cluster, ordering="-lag_messages"), now=frame.now, page_size=DRAWN)
     return JsonResponse(beginning(compared_lag(frame, most.rows), frame.collected.collected_since, frame.now))
+
+
+@page
+def fleet_lag(request: HttpRequest) -> HttpResponse:
+    """The lag of all groups together."""
+    return _of_fleet(request, {"lag_messages": (_("lag"), TOTAL)}, MESSAGES)
+
+
+@page
+def fleet_rates(request: HttpRequest) -> HttpResponse:
+    """Messages that all groups together produced and consumed a second."""
+    names = {"produce_rate": (_("produced"), PRODUCED), "consume_rate": (_("consumed"), CONSUMED)}
+    return _of_fleet(request, names, RATE)
+
+
+def _of_fleet(request: HttpRequest, names: Mapping[str, tuple[str, str]], scale: Scale) -> HttpResponse:
+    """A gap where a group is unknown; there a dotted line for the groups that are known."""
+    frame = frame_of(request, timezone.now())
+    shown = frame.collected
+    fleet = fleet_history(cluster=frame.cluster, since=shown.since, until=shown.until, now=frame.now)
+    lines = [(_fleet_line(fleet, field, name), colour) for field, (name, colour) in names.items()]
+    size = max(closed_windows(line) for line, _colour in lines)
+    parts = [(_known_line(fleet, field, name), colour) for field, (name, colour) in names.items()]
+    parts = [(line, colour) for line, colour in parts if any(value is not None for value in line.values[:size])]
+    drawn = time_lines(
+        [point.at for point in fleet.points][:size],
+        timedelta(seconds=fleet.step_seconds),
+        [(cut(line, size), colour) for line, colour in [*lines, *parts]],
+        scale,
+        [],
+        until=shown.until,
+    )
+    dotted = {line.name for line, _colour in parts}
+    for trace in drawn["data"]:
+        if trace["name"] in dotted:
+            trace["line"]["dash"] = "dot"
+            trace["showlegend"] = False
+    return JsonResponse(beginning(drawn, shown.collected_since, frame.now))
+
+
+def _fleet_line(fleet: Fleet, field: str, name: str) -> Line:
+    points = fleet.points
+    return Line(name, [point.sums[field] for point in points], [point.reasons.get(field) for point in points])
+
+
+def _known_line(fleet: Fleet, field: str, name: str) -> Line:
+    """Of the windows in which a group is unknown. At least zero says nothing, and is left out."""
+    values = [point.known[field] or None if point.sums[field] is None else None for point in fleet.points]
+    reasons = [point.reasons.get(field) for point in fleet.points]
+    return Line(_("%s, at least") % name, values, reasons, range(len(values)))
 
 
 def _firing(frame: Frame, told: Collection[tuple[str | None, ...]]) -> dict[str, Any]:
@@ -132,10 +200,17 @@ def _oldest(frame: Frame, found: Overview) -> str | None:
     return frame.group(found.oldest_group.cluster, found.oldest_group.group) if found.oldest_group else None
 
 
+def _merged_words(frame: Frame, some: Sequence[Mark]) -> str:
+    """`14:03 UTC · 12 × STALL: no commit`; both ends where these are of several minutes."""
+    ends = dict.fromkeys(minute(mark.at, frame.now) for mark in (some[0], some[-1]))
+    return f"{'–'.join(ends)} UTC · {count(len(some))} × {some[0].cause}"
+
+
 def _mark(frame: Frame, change: Change) -> Mark:
     before = f"{change.before} → " if change.before else ""
     text = f"{clock(change.at, frame.now)} UTC · {change.group} · {before}{change.after} · {change.sentence}"
-    return Mark(change.at, change.after, text, frame.group(change.cluster, change.group))
+    cause = f"{change.after}: {rule_words(change.rule)}"
+    return Mark(change.at, change.after, text, frame.group(change.cluster, change.group), cause)
 
 
 def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
@@ -146,7 +221,7 @@ def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
         href = frame.to("rebalances", group=mark.group, cluster=mark.cluster)
     else:
         href = frame.to("rebalance", mark.cluster, mark.group, mark.at)
-    return Mark(max(at, frame.collected.since), REBALANCE, text, href)
+    return Mark(max(at, frame.collected.since), REBALANCE, text, href, mark_words(mark))
 
 
 def _reset(frame: Frame, mark: ResetMark) -> Mark:

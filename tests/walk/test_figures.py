@@ -15,7 +15,7 @@ PATHS = [path for path in addresses(urlpatterns, leave_out=frozenset()) if path.
 OWNERS = "/figures/prod/billing/ownership/"
 LADDER = "/figures/prod/billing/ladder/"
 VOLUMES = ("/figures/prod/billing/volumes/", "/figures/prod/billing/dead-letters/")
-MEASURED = ("/figures/prod/billing/rates/", "/figures/prod/billing/time-lag/")
+MEASURED = ("/figures/prod/billing/rates/", "/figures/prod/billing/time-lag/", "/figures/fleet-rates/")
 RATES = "/figures/prod/billing/member-rates/"
 # Of a topic with queues on a broker that is not read, in every world.
 OF_TOPIC = ("/figures/topics/prod/Orders/rates/", "/figures/topics/prod/Orders/time-lag/")

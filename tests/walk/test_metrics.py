@@ -23,6 +23,7 @@ GROUP = {
     "lost_queues",
     "expires_in_seconds",
     "drain_seconds",
+    "expires_unconsumed_seconds",
     "dlq_inflow_messages",
     "unsettled_seconds",
     "unowned_queues",

@@ -117,7 +117,7 @@ PAGE_PARAMETERS = (
         "next",
     }
     | {"of_cluster", "online", "ordering", "outcome", "page", "range", "rule", "search", "severity", "state", "status"}
-    | {"code", "confidence", "measure", "topic"}
+    | {"code", "confidence", "measure", "topic", "broker", "owner", "label"}
 )
 PAGES_WIDEST = "range=90d&all=1"
 

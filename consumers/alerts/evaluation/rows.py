@@ -43,9 +43,17 @@ class Place:
         return self.column.suppressed(self.number)
 
     @property
+    def absent(self) -> str | None:
+        return self.column.absent(self.number)
+
+    @property
+    def is_bound(self) -> bool:
+        return self.column.is_bound(self.number)
+
+    @property
     def evidence(self) -> str:
-        """The evidence; for a suppressed subject, the reason of the suppression."""
-        return self.suppressed or self.column.evidence(self.number)
+        """The evidence; for a suppressed subject, or one without such a value, the reason of that."""
+        return self.suppressed or self.absent or self.column.evidence(self.number)
 
     @property
     def reason(self) -> str:
@@ -111,10 +119,14 @@ def _in_table(rule: AlertRule, table: Table, open_at: Mapping[int, Incident]) ->
 
 def _observation(terms: Terms, place: Place) -> Observation:
     if place.value is None:
-        return Observation.UNKNOWN
-    if place.suppressed is not None or terms.cleared(place.value):
+        return Observation.UNKNOWN if place.absent is None else Observation.OVER
+    if place.suppressed is not None:
         return Observation.OVER
-    return Observation.HOLDS if terms.holds(place.value) else Observation.BETWEEN
+    if terms.holds(place.value):
+        return Observation.HOLDS
+    if place.is_bound:
+        return Observation.UNKNOWN
+    return Observation.OVER if terms.cleared(place.value) else Observation.BETWEEN
 
 
 def _is_of_another_kind(rule: AlertRule, incident: Incident) -> bool:
@@ -193,7 +205,8 @@ def note_seen(incident: Incident, seen: Seen, explained: Explained, now: datetim
         incident.unknown_reason = to_store(place.reason)
         return
     incident.unknown_reason = None
-    _note_value(incident, place)
+    if place.absent is None:
+        _note_value(incident, place)
     incident.evidence, incident.value_at = to_store(place.evidence), now
     if seen.observation is Observation.HOLDS and incident.subject_kind not in OF_GROUPS:
         groups = explained.get(incident.subject_key, ())

@@ -1,25 +1,29 @@
-"""How soon brokers may delete the oldest message that each group has not consumed.
+"""How soon brokers may delete the oldest message that each group has not consumed; and whether they will do so before
+the group consumes it, at the pace at which its time lag rises.
 
-The estimate is that of the evaluation: the broker's retention, less the age of the first unconsumed message of a queue.
+Both estimates are those of the evaluation: the broker's retention, less the age of the first unconsumed message of a
+queue.
 """
 
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+from django.conf import settings
 from django.db.models import Count, Max, Q
 from django.utils.translation import gettext_lazy
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
+from consumers.groups.row import forecast_reason, is_forecast_partial
 from consumers.groups.shown import UnknownWord
 from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind
-from consumers.pipeline.kernel.trend import expires_in
+from consumers.pipeline.kernel.trend import LONGEST_DRAIN_SECONDS, expires_in, expires_unconsumed
 from consumers.vocabulary.alerts import AlertEvidence
-from consumers.vocabulary.states import MASTER, RuleCode
+from consumers.vocabulary.states import MASTER, ExpiryForecast, RuleCode
 from consumers.words.reasons import coded_reason
 
-from .columns import lag_reason, time_lag_reason
+from .columns import judged_reason, lag_reason, time_lag_reason
 from .scan import GroupScan, suppressed_by_habit
 
 HOUR = 3600.0
@@ -101,6 +105,50 @@ def _shortest(overlay: Overlay, cluster: int, kept: Mapping[BrokerName, float]) 
     return min(known) if known and len(known) == len(found) else None
 
 
+def expires_unconsumed_column(scan: GroupScan) -> Column:
+    """No query. Where nothing is expected to expire, the longest time that a forecast covers."""
+
+    def value(place: int) -> float | None:
+        row = scan.rows[place]
+        if judged_reason(scan, place) is not None:
+            return None
+        if row.lag_messages == 0:
+            return LONGEST_DRAIN_SECONDS
+        is_partial = is_forecast_partial(row.judged_expiry_forecast, row.lag_messages)
+        if row.outside_store is not None or (row.lag_messages is None and not is_partial):
+            return None
+        is_calm = row.judged_expiry_forecast == ExpiryForecast.NONE
+        return LONGEST_DRAIN_SECONDS if is_calm else row.expires_unconsumed_seconds
+
+    values = [value(place) for place in range(len(scan.rows))]
+
+    def reason(place: int) -> str:
+        row = scan.rows[place]
+        if (why := judged_reason(scan, place)) is not None:
+            return why
+        if values[place] is not None:
+            return coded_reason(AlertEvidence.EXPIRES_UNCONSUMED_AT_MOST, left_seconds=row.expires_unconsumed_seconds)
+        return (
+            lag_reason(scan, place) if row.lag_messages is None else forecast_reason(row.judged_expiry_forecast or "")
+        )
+
+    def is_bound(place: int) -> bool:
+        row = scan.rows[place]
+        return values[place] is not None and is_forecast_partial(row.judged_expiry_forecast, row.lag_messages)
+
+    return number_column(
+        values, reason, _forecast_words, suppressed=lambda place: suppressed_by_habit(scan, place), is_bound=is_bound
+    )
+
+
+def _forecast_words(value: float) -> str:
+    if not value:
+        return coded_reason(AlertEvidence.EXPIRED_MAYBE)
+    if value >= LONGEST_DRAIN_SECONDS:
+        return forecast_reason(ExpiryForecast.NONE)
+    return coded_reason(AlertEvidence.EXPIRES_UNCONSUMED, left_seconds=value)
+
+
 # The same over stored windows, for previews.
 
 
@@ -108,6 +156,32 @@ def _expires(stored: Stored, _: int) -> np.ndarray:
     """Without lag it is the brokers' retention."""
     left = expires_in(stored["agreed"], stored["time_lag_seconds"])
     return np.where(stored["lag_messages"] == 0, stored["shortest"], left)
+
+
+def _expires_unconsumed(stored: Stored, windows: int) -> np.ndarray:
+    lag, time_lag = stored["lag_messages"], stored["time_lag_seconds"]
+    columns = {
+        "lag_messages": lag,
+        "time_lag_seconds": time_lag,
+        "allowance_seconds": np.full(lag.shape, float(settings.JUDGE["allowance_seconds"])),
+    }
+    slope = _slopes(time_lag, windows, float(stored["step_seconds"]))
+    found = expires_unconsumed(columns, expires_in(stored["agreed"], time_lag), slope)
+    return np.where(np.isnan(lag), np.nan, np.minimum(found, LONGEST_DRAIN_SECONDS))
+
+
+def _slopes(time_lag: np.ndarray, windows: int, step_seconds: float) -> np.ndarray:
+    """Of the windows that end with each: from the median of the first third to that of the last, which a single spike
+    does not move. NaN where one of these is missing."""
+    third = max(1, windows // 3)
+    count = max(0, time_lag.shape[1] - windows + 1)
+    first, last = (
+        np.median([time_lag[:, begin + step : begin + step + count] for step in range(third)], axis=0)
+        for begin in (0, windows - third)
+    )
+    found = np.full(time_lag.shape, np.nan)
+    found[:, time_lag.shape[1] - count :] = (last - first) / ((windows - third) * step_seconds)
+    return found
 
 
 def _retention(places: Mapping[int, int], rows: np.ndarray) -> Stored:
@@ -147,5 +221,31 @@ MEASURES = (
             ("lag_messages", "time_lag_seconds"),
         ),
         series=Series("consumerscope_group_expires_in_seconds", ("offline_by_habit",)),
+    ),
+    MeasureSpec(
+        code=Measure.EXPIRES_UNCONSUMED,
+        unit=Unit.SECONDS,
+        comparisons=(Comparison.BELOW,),
+        most=LONGEST_DRAIN_SECONDS,
+        reads={SubjectKind.GROUP: expires_unconsumed_column},
+        past=windowed(
+            Formula(("lag_messages", "time_lag_seconds"), _expires_unconsumed, seconds=600, least=2, beside=_retention)
+        ),
+        note=gettext_lazy(
+            "Uses the time lag of whole groups over 10 min, not that of each queue, and today's message retention of "
+            "the brokers; unknown where the brokers of a cluster differ."
+        ),
+        is_of_waiting=True,
+        metric=Metric(
+            "expires_unconsumed_seconds",
+            "When messages may be deleted before the group consumes them, at this pace; 30 days: not within them.",
+            UnknownWord.EXPIRY_FORECAST_UNTOLD,
+            ("is_fresh", "lag_messages"),
+        ),
+        series=Series(
+            "consumerscope_group_expires_unconsumed_seconds",
+            ("offline_by_habit",),
+            bound=UnknownWord.EXPIRY_FORECAST_PARTIAL.value,
+        ),
     ),
 )

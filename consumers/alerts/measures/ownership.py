@@ -19,7 +19,7 @@ from consumers.vocabulary.states import BROADCASTING
 from consumers.words.reasons import coded_reason, membership_reason
 from consumers.words.spans import iso
 
-from .scan import GroupScan, GroupValues, silent_groups, why_nobody_holds
+from .scan import HOLDS_NOTHING, GroupScan, GroupValues, silent_groups, why_no_owners, why_nobody_holds
 
 # Unowned and doubly owned queues of all groups at once, with the same result as the check of one group.
 # The database selects candidates; what members reported of themselves then decides.
@@ -170,6 +170,8 @@ def _column(
 
     def value(place: int) -> float | None:
         row = scan.rows[place]
+        if why_no_owners(row) is not None:
+            return None
         if _has_none(row):
             return 0.0
         if row.id not in comparable:
@@ -189,7 +191,11 @@ def _column(
     def suppressed(place: int) -> str | None:
         return coded_reason(AlertEvidence.EVERY_OWNER) if scan.rows[place].message_model == BROADCASTING else None
 
-    return number_column([value(place) for place in range(len(scan.rows))], reason, words, suppressed=suppressed)
+    def absent(place: int) -> str | None:
+        return why_no_owners(scan.rows[place])
+
+    values = [value(place) for place in range(len(scan.rows))]
+    return number_column(values, reason, words, suppressed=suppressed, absent=absent)
 
 
 def _has_none(row: GroupValues) -> bool:
@@ -236,13 +242,13 @@ MEASURES = (
             UnknownWord.OWNERS_UNTOLD,
             ("members",),
         ),
-        series=Series("consumerscope_group_unowned_queues", ("pulling",)),
+        series=Series("consumerscope_group_unowned_queues", HOLDS_NOTHING),
     ),
     MeasureSpec(
         code=Measure.DOUBLY_OWNED,
         unit=Unit.COUNT,
         reads={SubjectKind.GROUP: doubly_owned, SubjectKind.TOPIC: lambda of: doubly_owned(of.scan, of.topic)},
         metric=Metric("doubly_owned_queues", "Queues that two members hold.", UnknownWord.OWNERS_UNTOLD, ("members",)),
-        series=Series("consumerscope_group_doubly_owned_queues", ("pulling",)),
+        series=Series("consumerscope_group_doubly_owned_queues", HOLDS_NOTHING),
     ),
 )

@@ -140,6 +140,7 @@ class GroupValues(NamedTuple):
     total_changed_at: datetime | None
     judged_state: str | None
     judged_rule: str | None
+    judged_expiry_forecast: str | None
     judged_since: datetime | None
     judged_at: datetime | None
     rank: int
@@ -147,6 +148,7 @@ class GroupValues(NamedTuple):
     lag_messages: int | None
     time_lag_seconds: float | None
     drain_seconds: float | None
+    expires_unconsumed_seconds: float | None
     members: int | None
     expired_messages: int | None
     retry_share: float | None
@@ -159,7 +161,10 @@ class GroupValues(NamedTuple):
         return STATES[self.rank]
 
 
-SHOWN = ("lag_messages", "time_lag_seconds", "drain_seconds", "members", "expired_messages", "retry_share")
+SHOWN = (
+    *("lag_messages", "time_lag_seconds", "drain_seconds", "expires_unconsumed_seconds"),
+    *("members", "expired_messages", "retry_share"),
+)
 _COLUMNS: dict[str, Any] = {
     "of_cluster": F("cluster__name"),
     "of_rank": F("shown_rank"),
@@ -279,13 +284,22 @@ def suppressed_without_members(scan: GroupScan, place: int) -> str | None:
     return None
 
 
+# Reasons of consumerscope_group_spared for which rules have no owners to look at.
+HOLDS_NOTHING = ("pulling", "popping")
+
+
 def why_nobody_holds(row: GroupValues) -> str | None:
     """Why members of the group do not report which queues and messages they hold; None where they do."""
-    if row.consume_type == POPPING:
-        return coded_reason(AlertEvidence.POP_WITHOUT_OWNERS)
+    if (absent := why_no_owners(row)) is not None:
+        return absent
     if row.consume_type == PULLING:
         return coded_reason(AlertEvidence.PULL_WITHOUT_OWNERS)
     return None
+
+
+def why_no_owners(row: GroupValues) -> str | None:
+    """Why there is nothing that a member of the group could hold; None where there is."""
+    return coded_reason(AlertEvidence.POP_WITHOUT_OWNERS) if row.consume_type == POPPING else None
 
 
 def why_outside(row: GroupValues) -> str | None:

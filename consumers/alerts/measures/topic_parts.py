@@ -21,7 +21,7 @@ from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
 from consumers.words.reasons import coded_reason, membership_reason, reason_words
 from consumers.words.spans import age
 
-from .scan import GroupScan, silent_groups, why_nobody_holds, why_outside
+from .scan import HOLDS_NOTHING, GroupScan, silent_groups, why_no_owners, why_nobody_holds, why_outside
 
 SNAPSHOT = (
     *("group_id", "queue_id", "queue__broker", "consumer_offset", "broker_offset", "unknown_reason", "waiting_since"),
@@ -208,7 +208,7 @@ def blocked_column(scan: GroupScan, heads: Mapping[int, Head], silent: Mapping[i
         value = values[place]
         return column.reason(place) if value is None else words(value, heads.get(scan.rows[place].id))
 
-    return Column(values, column.reason, evidence, since)
+    return Column(values, column.reason, evidence, since, absent=lambda place: why_no_owners(scan.rows[place]))
 
 
 def longest_held(now: datetime, **of_heads: Any) -> dict[int, Head]:
@@ -255,6 +255,6 @@ MEASURES = (
             UnknownWord.HELD_MESSAGES_UNTOLD,
             ("members",),
         ),
-        series=Series("consumerscope_group_blocked_seconds", ("pulling",)),
+        series=Series("consumerscope_group_blocked_seconds", HOLDS_NOTHING),
     ),
 )

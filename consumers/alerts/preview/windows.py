@@ -81,7 +81,8 @@ def _as_they_are(rows: np.ndarray, value: np.ndarray, _: Grid) -> Values:
 @dataclass(frozen=True)
 class Formula:
     """`of` makes of the windows of a grid, by their columns `names`, the values at its moments. Where it sums windows:
-    those of the `seconds` that end with the moment, or the one window where that is wider.
+    those of the `seconds` that end with the moment, or the one window where that is wider; `least` windows in any case.
+    Beside the columns they have `step_seconds`, of one window.
 
     `beside`: further columns, of the groups' places and their rows. `code_of`: the number that stands for a reason in
     `unknown_reason`. `values`: what becomes of the numbers of each row.
@@ -90,6 +91,7 @@ class Formula:
     names: tuple[str, ...]
     of: Callable[[Stored, int], np.ndarray]
     seconds: int = 0
+    least: int = 1
     beside: Beside | None = None
     code_of: Callable[[str], float] | None = None
     values: Callable[[np.ndarray, np.ndarray, Grid], Values] = _as_they_are
@@ -107,10 +109,11 @@ def windowed(formula: Formula, topic_column: str | None = None) -> PastSource:
 
 def window_values(formula: Formula, places: Mapping[int, int], grid: Grid, past: Past) -> Iterator[Values]:
     """`places` by group id."""
-    windows = max(1, formula.seconds // grid.step_seconds)
+    windows = max(formula.least, formula.seconds // grid.step_seconds)
     wide = grid.reaching_back(windows - 1)
     for some in batches(places, wide, VALUES_AT_ONCE):
         rows, stored = stored_windows(some, formula.names, wide, past, formula.code_of)
+        stored = {**stored, "step_seconds": np.array(float(grid.step_seconds))}
         if formula.beside is not None:
             stored = {**stored, **formula.beside(some, rows)}
         yield formula.values(rows, formula.of(stored, windows)[:, windows - 1 :], grid)

@@ -14,6 +14,7 @@ MEASURES = {
     Measure.LAG: gettext_lazy("lag"),
     Measure.TIME_LAG: gettext_lazy("time lag"),
     Measure.EXPIRY: gettext_lazy("time to message expiry"),
+    Measure.EXPIRES_UNCONSUMED: gettext_lazy("time until messages expire unconsumed"),
     Measure.DRAIN: gettext_lazy("time to drain"),
     Measure.EXPIRED: gettext_lazy("messages expired before consumption"),
     Measure.RETRY_SHARE: gettext_lazy("share of redeliveries"),
@@ -39,6 +40,9 @@ MEANINGS = {
     Measure.LAG: gettext_lazy("Messages stored but not committed as consumed, including the retry topic."),
     Measure.TIME_LAG: gettext_lazy("How long the oldest unconsumed message has been waiting."),
     Measure.EXPIRY: gettext_lazy("The earliest time at which a broker may delete the oldest unconsumed message."),
+    Measure.EXPIRES_UNCONSUMED: gettext_lazy(
+        "When messages may be deleted before the group consumes them, as its time lag rises now."
+    ),
     Measure.DRAIN: gettext_lazy("The time until the lag is zero at the current rates."),
     Measure.EXPIRED: gettext_lazy("Messages that the brokers deleted before the group consumed them."),
     Measure.RETRY_SHARE: gettext_lazy("Redeliveries for each consumed message in the last hour."),
@@ -70,6 +74,7 @@ BUILT_IN_NAMES = (
     gettext_noop("Topic recreated"),
     gettext_noop("Expires within 4 hours"),
     gettext_noop("Expires within a day"),
+    gettext_noop("Expires unconsumed within 2 days"),
     gettext_noop("Dead letters"),
     gettext_noop("Many retries"),
     gettext_noop("Frequent rebalances"),

@@ -70,7 +70,7 @@ def group_states(judged: pa.Table) -> pa.Table:
         "time_lag_kind": kind.arrow(),
         **{name: arrow(values) for name, values in rates.items()},
         "drain_seconds": arrow(drains),
-        **_expiry(columns["expires_unconsumed_seconds"], groups, counts),
+        **_expiry(columns, groups, counts),
         "retry_rate": arrow(groups.whole_sum(columns["produce_rate"], is_retry)),
     }
     for name, column in named.items():
@@ -95,11 +95,23 @@ def _worst(columns: Columns, groups: Groups, is_own: np.ndarray) -> dict[str, pa
     }
 
 
-def _expiry(seconds: np.ndarray, groups: Groups, counts: np.ndarray) -> dict[str, pa.Array]:
-    """Of the first queue that is to lose messages; of a group with a queue of unknown course only what is expected."""
+def _expiry(columns: Columns, groups: Groups, counts: np.ndarray) -> dict[str, pa.Array]:
+    """Of the first queue that is to lose messages. Of a group with a queue whose course is unknown: what is expected of
+    the others, or what is not known."""
+    seconds = columns["expires_unconsumed_seconds"]
     first = groups.min(seconds, counts & np.isfinite(seconds))
-    is_unknown = groups.any(counts & np.isnan(seconds)) | ~groups.any(counts)
-    cases: list[Case] = [(~np.isnan(first), ExpiryForecast.EXPECTED), (is_unknown, ExpiryForecast.UNKNOWN)]
+    is_unknown = counts & np.isnan(seconds)
+    lacks = {
+        ExpiryForecast.NO_RETENTION: np.isnan(columns["reserved_seconds"]),
+        ExpiryForecast.NO_TIME_LAG: np.isnan(columns["time_lag_seconds"]),
+        ExpiryForecast.NO_TREND: is_unknown,
+    }
+    cases: list[Case] = [
+        (~np.isnan(first) & groups.any(is_unknown), ExpiryForecast.AT_MOST),
+        (~np.isnan(first), ExpiryForecast.EXPECTED),
+        *((groups.any(is_unknown & lacking), code) for code, lacking in lacks.items()),
+        (~groups.any(counts), ExpiryForecast.UNKNOWN),
+    ]
     every = np.ones(groups.count, bool)
     forecast = Texts.chosen([*cases, (every, ExpiryForecast.NONE)], groups.count)
     return {"expires_unconsumed_seconds": arrow(first), "expiry_forecast": forecast.arrow()}

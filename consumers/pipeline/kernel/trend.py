@@ -5,7 +5,7 @@ begins with the condition, and is left only once that has failed for a third of 
 remembered, and the same range gives the same states.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -224,7 +224,9 @@ def expires_in(reserved: np.ndarray, time_lag: np.ndarray) -> np.ndarray:
     return np.maximum(reserved - time_lag, 0.0)
 
 
-def expires_unconsumed(columns: Columns, expires: np.ndarray, slope: np.ndarray) -> np.ndarray:
+def expires_unconsumed(
+    columns: Columns | Mapping[str, np.ndarray], expires: np.ndarray, slope: np.ndarray
+) -> np.ndarray:
     """When the time lag reaches the retention, at the pace at which it rises: from then on messages may be deleted
     before the queue consumes them. Infinite where it does not rise, or not by enough within LONGEST_DRAIN_SECONDS, and
     where the lag is within its threshold; NaN where its pace or the retention is not known."""

@@ -238,4 +238,4 @@ def closed_windows(line: Line) -> int:
 
 
 def cut(line: Line, size: int) -> Line:
-    return Line(line.name, line.values[:size], line.reasons[:size])
+    return Line(line.name, line.values[:size], line.reasons[:size], line.absent)

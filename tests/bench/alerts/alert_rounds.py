@@ -55,14 +55,15 @@ def _rules(count: int, now: datetime) -> list[Any]:
 
     measures = ["time_lag_seconds", "state", "lag_messages", "drain_seconds", "retry_share", "dlq_inflow_messages",
                 "members", "unknown_seconds", "rebalance_episodes_hour", "unowned_queues", "doubly_owned_queues",
-                "blocked_seconds", "expires_in_seconds", "expired_messages", "unsettled_seconds"]  # fmt: skip
+                "blocked_seconds", "expires_in_seconds", "expired_messages", "unsettled_seconds",
+                "expires_unconsumed_seconds"]  # fmt: skip
     made = []
     for number in range(count):
         measure = measures[number % len(measures)]
         compared: dict[str, Any] = {"comparison": "above", "threshold": FAR.get(measure, 300)}
         if measure == "state":
             compared = {"comparison": "in", "states": ["STALL", "STOP"]}
-        elif measure in ("members", "expires_in_seconds"):
+        elif measure in ("members", "expires_in_seconds", "expires_unconsumed_seconds"):
             compared = {"comparison": "below", "threshold": 1}
         rule = AlertRule(name=f"Rule {number}", measure=measure, severity="warning", clear_seconds=0, **compared)
         rule.changed_at = now

@@ -214,6 +214,16 @@ def test_an_excluded_group_does_not_fire(tmp_path: Path) -> None:
     assert promtool(tmp_path, [a_rule_for()], samples, expected) == ""
 
 
+@pytest.mark.parametrize("measure", ["unowned_queues", "doubly_owned_queues", "blocked_seconds"])
+def test_what_a_group_does_not_have_is_not_reported_as_unknown(measure: str, tmp_path: Path) -> None:
+    """POP consumers own no queues, whatever else of their group is unknown."""
+    rule = a_rule_for(measure, threshold=0)
+    spared = series("consumerscope_group_spared", [1] * 9, reason="popping", **BILLING)
+    lost = [unknown([True] * 9, "retry_share_untold", cluster="prod", group=group) for group in ("billing", "audit")]
+    assert promtool(tmp_path, [rule], [spared, lost[0]], [(8, NOBODY_KNOWS, [])]) == ""
+    assert promtool(tmp_path, [rule], [spared, *lost], [(8, NOBODY_KNOWS, [{"cluster": "prod"}])]) == ""
+
+
 def test_a_rule_of_states_fires_for_each_of_them_and_reports_unknown(tmp_path: Path) -> None:
     rule = a_rule_for("state", comparison="in", threshold=None, states=["STOP", "STALL"])
     groups = {"stalled": "STALL", "stopped": "STOP", "fine": "OK", "lost": "UNKNOWN"}
@@ -254,6 +264,25 @@ def test_a_broker_that_was_never_read_is_reported_as_unknown(tmp_path: Path) -> 
 def test_a_name_or_note_is_never_taken_for_a_template(tmp_path: Path) -> None:
     rule = a_rule_for(name='"{{ x }}" \\ 堆积', note="see {{ this }}\nand that", group_pattern='bill"ing\\')
     assert promtool(tmp_path, [rule], [], [(0, rule.name, [])]) == ""
+
+
+def expires(values: Values) -> dict[str, str]:
+    return series("consumerscope_group_expires_unconsumed_seconds", values, **BILLING)
+
+
+def test_a_bound_fires_below_its_threshold_and_is_unknown_above_it(tmp_path: Path) -> None:
+    """A queue of which nothing is known may lose messages earlier, and never later, than the others."""
+    rule = a_rule_for("expires_unconsumed_seconds", comparison="below", threshold=3600.0)
+    samples = [expires([7200] * 9 + [1800] * 9), unknown([True] * 18, "expiry_forecast_partial", **BILLING)]
+    found = [{"cluster": "prod"}]
+    expected = [(8, rule.name, []), (8, NOBODY_KNOWS, found), (9, rule.name, [BILLING]), (17, NOBODY_KNOWS, [])]
+    assert promtool(tmp_path, [rule], samples, expected) == ""
+
+
+def test_what_fires_goes_on_while_its_value_is_a_bound(tmp_path: Path) -> None:
+    rule = a_rule_for("expires_unconsumed_seconds", comparison="below", threshold=3600.0)
+    samples = [expires([1800, 7200, 7200]), unknown([False, True, False], "expiry_forecast_partial", **BILLING)]
+    assert promtool(tmp_path, [rule], samples, [(1, rule.name, [BILLING]), (2, rule.name, [])]) == ""
 
 
 REFUSED = [

@@ -108,7 +108,13 @@ def test_a_group_that_keeps_up_has_nothing_to_drain(group: ConsumerGroup, rule: 
 
 @pytest.mark.parametrize(
     ("forecast", "reason"),
-    [("none", "not expected: the time lag does not rise"), ("unknown", "the trend of the time lag, or the retention")],
+    [
+        ("none", "not expected: the time lag does not rise"),
+        ("unknown", "the trend of the time lag, or the retention"),
+        ("no_retention", "the message retention of a broker is unknown"),
+        ("no_time_lag", "the time lag of a queue is unknown"),
+        ("no_trend", "the trend of a queue's time lag is unknown"),
+    ],
 )
 def test_without_a_time_to_expiry_it_says_whether_none_is_expected(
     group: ConsumerGroup, forecast: str, reason: str

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
+from tests.alert_rows import a_note
 from tests.world import (
     NOW,
     a_broker,
@@ -94,7 +95,7 @@ def test_it_links_its_pages(cluster, api):
         (
             {"stat": "OK"},
             "stat",
-            "Unknown parameter. Allowed: cluster, fields, firing, format, groups, health, kind, online,",
+            "Unknown parameter. Allowed: broker, cluster, fields, firing, format, groups, health, kind, label, online,",
         ),
     ],
 )
@@ -150,3 +151,19 @@ def test_a_topic_filters_groups_by_their_offsets(api, cluster):
     a_whole_group(cluster, "billing")
     a_whole_group(cluster, "audit")
     assert names(api, topic="audit") == ["audit"]
+
+
+def test_owners_labels_and_brokers_filter_groups(api, cluster):
+    a_whole_group(cluster, "billing")
+    a_whole_group(cluster, "audit", broker="broker-b")
+    a_note("bill*", owner="payments-team", labels={"team": "payments"})
+    assert names(api, owner="payments-team") == names(api, label="team=payments") == ["billing"]
+    assert names(api, broker="broker-b") == ["audit"]
+    assert names(api, owner="payments-team", broker="broker-b") == []
+    rows = b"".join(api.get(URL, {"label": "team", "format": "csv"}).streaming_content).decode().splitlines()
+    assert ["billing" in row for row in rows] == [False, True]
+
+
+def test_a_label_without_a_name_is_refused(api, cluster):
+    answer = api.get(URL, {"label": "=payments"})
+    assert (answer.status_code, "NAME=VALUE" in answer.text) == (400, True)

@@ -30,6 +30,11 @@ def test_everybody_saves_a_filter(api: Client) -> None:
     assert AuditEvent.objects.get().sentence == "Saved as 'state=STALL&ordering=-lag_messages'."
 
 
+def test_owners_labels_and_brokers_are_saved(api: Client) -> None:
+    query = "owner=payments-team&label=team%3Dpayments&broker=broker-a"
+    assert kept(api.post(LIST, STALLED | {"query": query}, JSON), 201)["query"] == query
+
+
 def test_one_of_the_same_name_is_replaced(api: Client) -> None:
     kept(api.post(LIST, STALLED, JSON), 201)
     kept(api.post(LIST, STALLED | {"query": "state=STOP"}, JSON), 201)
@@ -53,6 +58,7 @@ def test_one_s_own_and_shared_ones_are_listed_by_name(api: Client) -> None:
         ({"query": "range=1h"}, "query", "“range” is no filter. Allowed: "),
         ({"query": "?"}, "query", "Choose a filter, columns or an order first"),
         ({"query": "ordering=colour"}, "query", "“colour” is not allowed. Allowed: "),
+        ({"query": "label=%3Dpayments"}, "query", "“=payments” is no label"),
         ({"name": "two\nlines"}, "name", "Enter a name of one line"),
         ({"is_shared": "perhaps"}, "is_shared", "Must be a valid boolean."),
     ],

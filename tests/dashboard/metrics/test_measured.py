@@ -40,7 +40,7 @@ def test_every_number_of_groups_that_rules_look_at_is_there_as_they_see_it(sampl
         for measure, column in table.columns.items()
         if isinstance(measure, Measure) and measure.value not in BEHIND_ALL
     }
-    assert len(numbers) == 15
+    assert len(numbers) == 16
     for measure, column in numbers.items():
         seen = zip((subject.group for subject in table.subjects), column.values, strict=True)
         family = f"consumerscope_group_{NAMES.get(measure.value, measure.value)}"

@@ -28,6 +28,7 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_minute_messages into_dlq": 1,
         "group_minute_messages consumed": 90,
         "group_expires_in_seconds": 72 * 3600 - 61.5,
+        "group_expires_unconsumed_seconds": 7200,
         "group_drain_seconds": 80.5,
         "group_dlq_inflow_messages": 5,
         "group_repeat_events_hour": 0,

@@ -51,6 +51,7 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
         ("volumes", "group_minute_messages consumed", "volumes_untold"),
         ("inflow", "group_dlq_inflow_messages", "dlq_inflow_untold"),
         ("drain_seconds", "group_drain_seconds", "drain_untold"),
+        ("no_trend", "group_expires_unconsumed_seconds", "expiry_forecast_untold"),
         ("kept", "group_expires_in_seconds", "expiry_untold"),
         ("settling", "group_unowned_queues", "owners_untold"),
         ("silent", "group_blocked_seconds", "owners_untold held_messages_untold"),
@@ -75,6 +76,8 @@ def test_what_is_not_known_is_absent_with_one_word_for_each_cause(
         setattr(total, {"dead": "dlq_messages", "expired": "expired_messages"}[changed], None)
     judged.judged_at = ago(9000) if changed == "late" else judged.judged_at
     judged.time_lag_seconds = None if changed == "untold" else judged.time_lag_seconds
+    if changed == "no_trend":
+        judged.expires_unconsumed_seconds, judged.expiry_forecast = None, changed
     if changed == "volumes":
         GroupWindow.objects.update(consumed=None)
     if changed == "inflow":
@@ -94,6 +97,25 @@ def test_what_is_not_known_is_absent_with_one_word_for_each_cause(
     seen = of_group(scrape())
     assert absent not in seen
     assert [name for name in seen if name.startswith("unknown")] == [f"unknown {word}" for word in words.split()]
+
+
+def test_owners_that_pop_consumers_do_not_have_are_not_unknown(cluster: Cluster, scrape: Scrape) -> None:
+    group = a_whole_group(cluster)
+    group.consume_type = "CONSUME_POP"
+    group.save()
+    seen = of_group(scrape())
+    assert {"group_unowned_queues", "group_doubly_owned_queues", "group_blocked_seconds"}.isdisjoint(seen)
+    assert [name for name in seen if name.startswith("unknown")] == []
+    assert seen["group_spared popping"] == 1
+
+
+def test_a_forecast_of_some_queues_is_given_with_a_cause(cluster: Cluster, scrape: Scrape) -> None:
+    group = a_whole_group(cluster)
+    group.judged.expiry_forecast = "at_most"
+    group.judged.save()
+    seen = of_group(scrape())
+    assert seen["group_expires_unconsumed_seconds"] == 7200
+    assert [name for name in seen if name.startswith("unknown")] == ["unknown expiry_forecast_partial"]
 
 
 def test_a_group_that_was_never_read_says_so(cluster: Cluster, scrape: Scrape) -> None:

@@ -16,7 +16,7 @@ def a_whole_group(cluster: Cluster, name: str = "billing", broker: str = "broker
     a_total(group, 40, dlq_messages=7, expired_messages=3, never_committed_queues=2)
     a_judged_group(
         group, "STALL", rule="blocked", worst_queue=queue, time_lag_seconds=61.5, retry_share=0.2, dlq_day_messages=4,
-        drain_seconds=80.5,
+        drain_seconds=80.5, expires_unconsumed_seconds=7200.0, expiry_forecast="expected",
     )  # fmt: skip
     a_judged_queue(group, queue, "STALL", time_lag_seconds=61.5)
     for minutes in range(5):

@@ -1,12 +1,24 @@
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 
-from consumers.models import ConsumerGroup, GroupState, PipelineRun, StateChange
+from consumers.models import Cluster, ConsumerGroup, GroupState, GroupWindow, PipelineRun, StateChange
 from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.rebalance_rows import a_rebalance
-from tests.world import a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
+from tests.world import (
+    NOW,
+    a_broker,
+    a_cluster,
+    a_dead_broker,
+    a_group,
+    a_judged_group,
+    a_queue,
+    a_snapshot,
+    a_total,
+    ago,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -75,6 +87,23 @@ def test_a_change_of_state_is_a_mark_that_leads_to_its_group(admin_client: Clien
     strip = admin_client.get("/").text.split('class="strip"')[1].split("</svg></section>")[0]
     assert 'href="/groups/prod/inventory/"' in strip
     assert "OK → STALL" in strip
+
+
+def test_changes_of_one_cause_and_minute_are_one_mark_that_opens_to_their_list(admin_client: Client) -> None:
+    a_stalled_group()
+    first = StateChange.objects.get()
+    for number in range(3):
+        group = a_group(first.group.cluster, f"stock-{number}")
+        StateChange.objects.create(
+            group=group, at=first.at, before="OK", after="STALL", rule=first.rule, detail=first.detail
+        )
+    page = admin_client.get("/").text
+    [anchor] = re.findall(r'<a href="#(changes-stall-[0-9]+)"', page)
+    listed = page.split(f'<ul id="{anchor}">')[1].split("</ul>")[0]
+    assert listed.count("<li>") == 4
+    assert 'href="/groups/prod/stock-2/"' in listed
+    assert "02:48 UTC · 4 × STALL: blocked" in text_of(page)
+    assert "4 state changes" in page
 
 
 def test_a_change_before_the_range_is_no_mark(admin_client: Client) -> None:
@@ -193,3 +222,38 @@ def test_the_banner_is_refreshed_with_the_part_and_goes_when_evaluation_is_in_ti
     PipelineRun.objects.create(since=ago(80), until=ago(20), started_at=ago(20), finished_at=ago(15))
     part = admin_client.get("/parts/overview/", headers={"HX-Request": "true"})
     assert 'id="late-evaluation" class="late-evaluation" hx-swap-oob="true" hidden>' in part.text
+
+
+def fleet_window(name: str, lag: int | None, cluster: Cluster) -> None:
+    rates = {"produce_rate": 2.0, "consume_rate": 1.5} if lag is not None else {"unknown_reason": "broker_unread"}
+    start = NOW - timedelta(minutes=1)
+    GroupWindow.objects.create(
+        group=a_group(cluster, name), step_seconds=60, start=start, lag_messages=lag, readings=4, **rates
+    )
+
+
+def test_the_fleet_s_lines_have_a_gap_where_a_group_is_unknown_and_its_known_part_beside(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    PipelineRun.objects.create(since=ago(90), until=NOW, started_at=NOW, finished_at=NOW)
+    fleet_window("billing", 30, cluster)
+    drawn = admin_client.get("/figures/fleet-lag/?range=15m").json()
+    assert [trace["name"] for trace in drawn["data"]] == ["lag", "unknown"]
+    fleet_window("stock", None, cluster)
+    drawn = admin_client.get("/figures/fleet-rates/?range=15m").json()
+    last = {trace["name"]: (trace["y"][-1], trace["line"].get("dash")) for trace in drawn["data"][:-1]}
+    assert last == {
+        "produced": (None, None), "consumed": (None, None),
+        "produced, at least": (2.0, "dot"), "consumed, at least": (1.5, "dot"),
+    }  # fmt: skip
+    reason = "no data for 1 of 2 groups: a broker of this group was not read"
+    assert drawn["data"][-1]["customdata"][-1] == f"produced, consumed: {reason}"
+
+
+def test_windows_in_which_all_groups_are_known_are_not_hatched(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    PipelineRun.objects.create(since=ago(90), until=NOW, started_at=NOW, finished_at=NOW)
+    fleet_window("billing", 30, cluster)
+    hatch = admin_client.get("/figures/fleet-lag/?range=15m").json()["data"][-1]
+    assert hatch["x"][-1] < "2026-03-14 02:59:00"

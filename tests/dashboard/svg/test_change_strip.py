@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -51,3 +52,13 @@ def test_the_axis_has_round_times() -> None:
 def test_the_axis_of_months_has_a_few_dates(days: int) -> None:
     named = re.findall(r">(\d+ [A-Z][a-z]{2})</text>", axis(NOW - timedelta(days=days), NOW, 20))
     assert 3 <= len(named) <= 8
+
+
+def test_a_mark_of_several_has_their_count_beside_it() -> None:
+    one = mark(30)
+    assert '<text class="count" x="9" y="4" text-anchor="start">×2</text>' in strip(replace(one, parts=(one, one)))
+
+
+def test_a_count_at_the_right_end_stands_on_the_left() -> None:
+    one = mark(1)
+    assert 'x="-9" y="4" text-anchor="end">×2<' in strip(replace(one, parts=(one, one)))

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from consumers.models import Assignment, Client, Cluster, ConsumerGroup, Measure, Queue
+from consumers.alerts.evaluation.run import evaluate
+from consumers.models import AlertRule, Assignment, Client, Cluster, ConsumerGroup, Incident, Measure, Queue
 from consumers.ownership.evidence import CALM
 from consumers.ownership.findings import findings
+from consumers.words.reasons import stored_words
+from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import column, everything, of_group
 from tests.consumers.ownership.shared_group import a_member, a_shared_group, holds, own_all, some_queues
 from tests.world import NOW, a_snapshot, ago
@@ -99,6 +102,30 @@ def test_it_is_not_known_who_holds_what(
         value, reason = of_group(measure)
         assert value is None
         assert said in reason
+
+
+@pytest.mark.parametrize("measure", [Measure.UNOWNED, Measure.DOUBLY_OWNED, Measure.BLOCKED])
+@pytest.mark.parametrize("members", [0, 2])
+def test_pop_consumers_have_no_owners_that_could_be_unknown(
+    group: ConsumerGroup, measure: Measure, members: int
+) -> None:
+    ConsumerGroup.objects.filter(pk=group.pk).update(consume_type="CONSUME_POP", members=members)
+    found = column(measure)
+    assert (found.values, found.absent(0)) == ([None], "POP consumers: their queues have no owner")
+
+
+def test_an_incident_resolves_where_the_group_pops_now(group: ConsumerGroup, queues: list[Queue]) -> None:
+    AlertRule.objects.all().delete()
+    a_rule(measure="unowned_queues", threshold=0, for_seconds=0, clear_seconds=0)
+    two_members(group, queues)
+    let_go(queues[5])
+    evaluate(NOW, lambda: NOW)
+    assert Incident.objects.get().value == 1
+    ConsumerGroup.objects.filter(pk=group.pk).update(consume_type="CONSUME_POP")
+    evaluate(NOW + timedelta(seconds=15), lambda: NOW)
+    resolved = Incident.objects.get()
+    assert (resolved.status, resolved.value) == ("resolved", 1)
+    assert stored_words(resolved.evidence) == "POP consumers: their queues have no owner"
 
 
 def test_it_is_known_again_as_soon_as_the_check_of_the_group_says_it(group: ConsumerGroup, queues: list[Queue]) -> None:

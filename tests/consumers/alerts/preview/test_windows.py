@@ -147,6 +147,53 @@ def test_what_waits_for_so_long_expires_so_soon(
     assert _seen(Measure.EXPIRY, fields, lambda value: value < 4.0 * HOUR, cluster) == (known, is_calm)
 
 
+MINUTES = 12
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kept", "rises", "step", "expected", "why"),
+    [
+        (72, 1.0, MINUTE, 71.0 * HOUR, "nothing is consumed: an hour of three days is over"),
+        (72, 0.5, MINUTE, 142.0 * HOUR, "half of what is produced is consumed"),
+        (72, 0.0, MINUTE, 720.0 * HOUR, "the time lag does not rise"),
+        (72, -0.5, MINUTE, 720.0 * HOUR, "the lag drains"),
+        (1, 0.0, MINUTE, 0.0, "messages may be deleted already"),
+        (None, 1.0, MINUTE, None, "no broker reports its retention"),
+        (72, 0.5, 10 * MINUTE, 142.0 * HOUR, "windows of ten minutes: from one to the next"),
+    ],
+)
+def test_messages_expire_unconsumed_as_fast_as_the_time_lag_rises(
+    kept: int | None, rises: float, step: int, expected: float | None, why: str
+) -> None:
+    cluster = a_cluster()
+    a_broker(cluster, file_reserved_hours=kept)
+    group = a_group(cluster, "billing")
+    lags = [HOUR - rises * step * (MINUTES - 1 - number) for number in range(MINUTES)]
+    preview_rows.windows(group, lags, step=step, field="time_lag_seconds", lag_messages=9)
+    grid = Grid(ago(step), NOW, step)
+    (found,) = past_values(Measure.EXPIRES_UNCONSUMED, {group.pk: 0}, grid, PAST)
+    assert [None if np.isnan(value) else round(value) for value in found.value[0]] == [expected], why
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("values", "expected", "why"),
+    [
+        ([*[HOUR] * 11, 3 * HOUR], 720.0 * HOUR, "a single spike is no trend"),
+        ([*[HOUR] * 9, "gap", HOUR, HOUR], None, "a window is missing"),
+        ([0.0] * 12, 720.0 * HOUR, "the time lag is within its threshold"),
+    ],
+)
+def test_a_trend_is_that_of_ten_minutes(values: list[Any], expected: float | None, why: str) -> None:
+    cluster = a_cluster()
+    a_broker(cluster, file_reserved_hours=72)
+    group = a_group(cluster, "billing")
+    preview_rows.windows(group, values, field="time_lag_seconds", lag_messages=9)
+    (found,) = past_values(Measure.EXPIRES_UNCONSUMED, {group.pk: 0}, Grid(ago(MINUTE), NOW, MINUTE), PAST)
+    assert [None if np.isnan(value) else round(value) for value in found.value[0]] == [expected], why
+
+
 def _seen(measure: Measure, fields: dict[str, Any], holds: Any, cluster: Cluster | None = None) -> tuple[int, bool]:
     """How many values are known, and whether none holds, of a group that is well in three windows, and as `fields` say
     in the last of four."""

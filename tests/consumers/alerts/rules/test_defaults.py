@@ -25,8 +25,8 @@ def test_each_passes_what_a_rule_of_people_must_pass(rules: list[AlertRule]) -> 
     for rule in rules:
         kept = checked_rule({}, rule)
         assert {name: kept[name] for name in WRITTEN} == {name: getattr(rule, name) for name in WRITTEN}
-    assert len(rules) == len(DEFAULTS.RULES) == 26
-    assert sum(rule.enabled for rule in rules) == 19
+    assert len(rules) == len(DEFAULTS.RULES) == 27
+    assert sum(rule.enabled for rule in rules) == 20
 
 
 def test_they_are_made_once(rules: list[AlertRule]) -> None:
@@ -54,6 +54,7 @@ def test_one_stall_is_told_by_one_of_those_that_are_on(rules: list[AlertRule]) -
     """A queue that stands for ten minutes, owned or not, behind by an hour and half a million messages."""
     values: dict[str, Any] = {"time_lag_seconds": 3600, "lag_messages": 500_000, "unowned_queues": 1}
     values |= {"blocked_seconds": 600, "members": 2, "unknown_seconds": 0, "expires_in_seconds": 70 * 3600}
+    values["expires_unconsumed_seconds"] = 71 * 3600
     told = [
         rule.key
         for rule in rules

@@ -25,6 +25,8 @@ BEHIND: dict[str, Any] = {
 IN_STATES = BEHIND | {"measure": "state", "comparison": "in", "threshold": None, "states": ["STALL", "LOSS", "STALL"]}
 BROKER = BEHIND | {"measure": "broker_unread_seconds"}
 EXPIRY = BEHIND | {"measure": "expires_in_seconds", "comparison": "below"}
+UNCONSUMED = EXPIRY | {"measure": "expires_unconsumed_seconds"}
+MONTH = 30 * 86_400
 
 
 def errors(fields: dict[str, Any], rule: AlertRule | None = None) -> dict[str, str]:
@@ -80,6 +82,9 @@ def test_a_name_is_taken_by_another_rule_only() -> None:
         (BEHIND | {"clear_threshold": 301}, "clear_threshold", "300 at most"),
         (EXPIRY | {"clear_threshold": 299}, "clear_threshold", "300 at least"),
         (EXPIRY | {"threshold": 0}, "threshold", "Nothing is below 0"),
+        (UNCONSUMED | {"threshold": MONTH + 1}, "threshold", "No value is above 2,592,000"),
+        (UNCONSUMED | {"clear_threshold": MONTH + 1}, "clear_threshold", "No value is above 2,592,000"),
+        (UNCONSUMED | {"overrides": [{"cluster": "a", "threshold": MONTH + 1}]}, "overrides", "override 1, threshold"),
         (BEHIND | {"for_seconds": -1}, "for_seconds", "0 to 2592000"),
         (IN_STATES | {"states": None}, "states", "list of states"),
         (IN_STATES | {"states": []}, "states", "one state at least"),

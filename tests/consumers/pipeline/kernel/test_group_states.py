@@ -23,6 +23,7 @@ SCHEMA = pa.schema(
         ("newest_reason", pa.string()),
         ("time_lag_error_seconds", pa.float64()),
         ("expires_unconsumed_seconds", pa.float64()),
+        ("reserved_seconds", pa.float64()),
     ]
 )
 
@@ -33,6 +34,7 @@ def queue(queue_id, state="OK", **fields):
     values |= {"provisional": False, "has_full_window": True, "lag_messages": 10, "consume_rate": 3.0}
     values |= {"produce_rate": 1.0, "time_lag_seconds": 30.0, "time_lag_kind": "interpolated", "newest_reason": None}
     values |= {"time_lag_error_seconds": 20.0, "expires_unconsumed_seconds": math.inf}
+    values |= {"reserved_seconds": 259_200.0}
     return {**values, **fields}
 
 
@@ -114,11 +116,29 @@ def test_its_rates_and_when_it_has_drained(fields, expected):
     [
         ([math.inf, math.inf], (None, "none")),
         ([math.inf, 7200.0, 3600.0], (3600.0, "expected")),
-        ([math.inf, None], (None, "unknown")),
-        ([3600.0, None], (3600.0, "expected")),
+        ([math.inf, None], (None, "no_trend")),
+        ([3600.0, None], (3600.0, "at_most")),
     ],
-    ids=["none expected", "the first counts", "one is not known", "what is expected is said"],
+    ids=["none expected", "the first counts", "one is not known", "what is expected is said, as a bound"],
 )
 def test_the_first_queue_to_lose_messages_is_that_of_the_group(of_queues, expected):
     row = group(*(queue(number, expires_unconsumed_seconds=one) for number, one in enumerate(of_queues)))
     assert (row["expires_unconsumed_seconds"], row["expiry_forecast"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("lacking", "expected"),
+    [
+        ({"reserved_seconds": None, "time_lag_seconds": None}, "no_retention"),
+        ({"time_lag_seconds": None}, "no_time_lag"),
+        ({}, "no_trend"),
+        ({"newest_reason": "never_committed"}, "none"),
+    ],
+)
+def test_a_forecast_that_is_unknown_says_what_is_not_known(lacking, expected):
+    row = group(queue(0), queue(1, expires_unconsumed_seconds=None, **lacking))
+    assert (row["expires_unconsumed_seconds"], row["expiry_forecast"]) == (None, expected)
+
+
+def test_a_group_of_which_no_queue_counts_has_no_forecast():
+    assert group(queue(0, kind="retry"))["expiry_forecast"] == "unknown"

@@ -1,11 +1,13 @@
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.test import Client
 
 from consumers.models import ClientSubscription, Cluster, ConsumerGroup, GroupState, GroupWindow
 from dashboard.pages.groups import NUMBERS
+from tests.alert_rows import a_note
 from tests.world import (
     NOW,
     a_broker,
@@ -212,3 +214,30 @@ def test_a_topic_lists_its_consumers_and_its_subscribers(admin_client: Client, c
     an_ok_group(cluster, "stock")
     assert sorted(names(admin_client, "topic=Orders")) == ["audit", "billing"]
     assert names(admin_client, "topic=Stock") == []
+
+
+def test_an_owner_a_label_and_a_broker_narrow_the_list(admin_client: Client, cluster: Cluster) -> None:
+    a_snapshot(an_ok_group(cluster, "billing"), a_queue(cluster, "Orders"), 5, 5)
+    an_ok_group(cluster, "stock")
+    a_note("bill*", owner="payments-team", labels={"team": "payments"})
+    for query in ("owner=payments-team", "label=team%3Dpayments", "label=team", "broker=broker-a"):
+        assert names(admin_client, query) == ["billing"], query
+    page = admin_client.get("/groups/?owner=payments-team&topic=Orders").text
+    assert '<b class="name">payments-team</b> <a href="?topic=Orders">all owners</a>' in page
+    assert '<option value="team=payments"></option>' in page
+
+
+def test_what_is_no_label_is_refused(admin_client: Client, cluster: Cluster) -> None:
+    answer = admin_client.get("/groups/?label=%3Dpayments")
+    assert (answer.status_code, "NAME=VALUE" in answer.text) == (400, True)
+
+
+def test_the_list_is_exported_as_it_is_filtered(admin_client: Client, cluster: Cluster) -> None:
+    for name in ("billing", "stock"):
+        an_ok_group(cluster, name)
+    a_note("bill*", owner="payments-team")
+    page = admin_client.get("/groups/?owner=payments-team&online=yes&columns=taken_at").text
+    [href] = re.findall(r'id="export-groups" href="([^"]+)"', page)
+    answer = admin_client.get(unescape(href))
+    rows = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    assert ["billing" in row for row in rows] == [False, True]
