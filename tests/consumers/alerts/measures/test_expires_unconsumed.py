@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.consumers.alerts.measures.of_all import of_group
+from tests.consumers.alerts.measures.group_rows import of_group
 
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertRule, Cluster, GroupState, Incident, Measure
