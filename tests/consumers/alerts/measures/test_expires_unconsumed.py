@@ -4,13 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.consumers.alerts.measures.group_rows import of_group
 
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertRule, Cluster, GroupState, Incident, Measure
 from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule
-from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
+from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, of_group
 from tests.world import NOW
 
 pytestmark = pytest.mark.django_db
