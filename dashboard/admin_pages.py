@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import AdminConfig
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_http_methods
 
-from dashboard.pages.site.login import limited
+from dashboard.pages.site.login import has_sign_on, limited, takes_passwords
 
 View = Callable[..., HttpResponseBase]
 
@@ -34,7 +37,12 @@ class AdminPages(AdminSite):
     @method_decorator(opened_or_sent)
     @method_decorator(limited)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Django gives it no `admin_view`: it is for those who are not in yet."""
+        """Django gives it no `admin_view`: it is for who is not in yet. With a sign-on all log in at one page."""
+        if has_sign_on() and not request.user.is_authenticated:
+            page = request.GET.get("next", reverse("admin:index"))
+            return HttpResponseRedirect(f"{reverse('login')}?{urlencode({'next': page})}")
+        if not takes_passwords() and not self.has_permission(request):
+            raise PermissionDenied
         return super().login(request, extra_context)
 
 

@@ -1,9 +1,10 @@
 """Addresses of the pages, and of the parts and figures that refresh by themselves."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.templatetags.static import static
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from django.views.generic import RedirectView
 
 from dashboard.pages import (
@@ -25,8 +26,9 @@ from dashboard.pages import (
 from dashboard.pages.alerts import alert_preview, alert_rule, alerts, channels, silences
 from dashboard.pages.common import figures
 from dashboard.pages.ownership import client, group_ownership, topic
-from dashboard.pages.site import account, patterns, search, theme
+from dashboard.pages.site import account, patterns, search, sign_on, theme
 from dashboard.pages.site.login import limited
+from dashboard.pages.site.login_page import LoginPage
 
 # Addresses of the pages of alerts.
 
@@ -216,7 +218,9 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/volumes/", retries.volumes, name="volumes_figure"),
     path("figures/<str:cluster>/<str:group>/ladder/", retries.ladder, name="ladder_figure"),
     path("figures/<str:cluster>/<str:group>/dead-letters/", retries.dead_letters, name="dead_letters_figure"),
-    path("login/", opened_or_sent(limited(LoginView.as_view(redirect_authenticated_user=True))), name="login"),
+    path("login/", opened_or_sent(limited(LoginPage.as_view())), name="login"),
+    path("sign-on/", require_GET(never_cache(sign_on.BeginView.as_view())), name="sign_on"),
+    path("sign-on/callback/", require_GET(never_cache(sign_on.CallbackView.as_view())), name="sign_on_callback"),
     path("logout/", require_POST(LogoutView.as_view()), name="logout"),
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("account/tokens/", account.tokens, name="tokens"),

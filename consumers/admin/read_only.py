@@ -74,6 +74,7 @@ show(
     "by_name subject sentence",
     date_hierarchy="at",
 )
+show(models.SignOnAccount, "user name issuer subject confirmed_at refused_at", search="user__username name subject")
 
 # Groups, their states and their queues
 show(

@@ -64,6 +64,7 @@ from consumers.models import (
     RulePreview,
     Rung,
     SavedFilter,
+    SignOnAccount,
     Silence,
     StateChange,
     StoredFinding,
@@ -156,6 +157,7 @@ ACTS: dict[type[Model], Acts] = {
     ApiToken: Acts(shift="expires_at", set="created_at last_used_at"),
     AuditEvent: Acts(keep="at"),
     SavedFilter: Acts(set="created_at"),
+    SignOnAccount: Acts(set="confirmed_at refused_at"),
     # A lease knows for how long it was taken: see consumers.polling.locks.
     Lease: Acts(keep="expires_at"),
     MachineClock: Acts(drop="seen_at", set="doubt_at", void="ahead_until"),

@@ -238,6 +238,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='SignOnAccount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('issuer', models.CharField(max_length=300)),
+                ('subject', models.CharField(max_length=255)),
+                ('name', models.CharField(help_text='What the provider calls the person, as a user name', max_length=100)),
+                ('confirmed_at', models.DateTimeField(help_text='When the provider last said who the person is')),
+                ('refused_at', models.DateTimeField(help_text='No role since, and so disabled; null: has a role', null=True)),
+                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='sign_on', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('issuer', 'subject'), name='one_account_of_a_subject')],
+            },
+        ),
+        migrations.CreateModel(
             name='AuditEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -64,6 +64,7 @@ from consumers.models.site import (
     Lease,
     MachineClock,
     SavedFilter,
+    SignOnAccount,
 )
 from consumers.models.states import RepeatEvent
 from consumers.vocabulary.states import State
@@ -162,6 +163,7 @@ __all__ = [
     "Rung",
     "SavedFilter",
     "Severity",
+    "SignOnAccount",
     "Silence",
     "State",
     "StateChange",

@@ -125,6 +125,22 @@ class ApiToken(models.Model):
         return self.name
 
 
+# People of an OpenID Connect provider. Names and mail addresses may change hands: a subject of an issuer never does.
+class SignOnAccount(models.Model):
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_on")
+    issuer = models.CharField(max_length=300)
+    subject = models.CharField(max_length=255)
+    name = models.CharField(max_length=100, help_text="What the provider calls the person, as a user name")
+    confirmed_at = models.DateTimeField(help_text="When the provider last said who the person is")
+    refused_at = models.DateTimeField(null=True, help_text="No role since, and so disabled; null: has a role")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_of_a_subject")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 # Filters of the list of groups that people named.
 class SavedFilter(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_filters")

@@ -20,7 +20,7 @@ from rest_framework.throttling import BaseThrottle
 
 from consumers.jobs.acts import note
 from consumers.jobs.asking import counts
-from consumers.models import ApiToken, AuditAction
+from consumers.models import ApiToken, AuditAction, SignOnAccount
 from consumers.models.site import token_digest
 
 if TYPE_CHECKING:
@@ -44,18 +44,29 @@ class TokenAuthentication(BaseAuthentication):
                 gettext("The Authorization header must be 'Bearer' or 'Token' and one token, without spaces in it.")
             )
         digest = token_digest(words[1].decode("latin-1"))
-        token = ApiToken.objects.select_related("user").filter(digest=digest).first()
+        token = ApiToken.objects.select_related("user__sign_on").filter(digest=digest).first()
         if token is None or not token.user.is_active:
             raise AuthenticationFailed(gettext("Unknown token. To create one, open API tokens in the account menu."))
         if token.expires_at is not None and token.expires_at <= timezone.now():
             raise AuthenticationFailed(
                 gettext("The token has expired. To create another, open API tokens in the account menu.")
             )
+        if _must_sign_on_again(token.user, timezone.now()):
+            raise AuthenticationFailed(
+                gettext("The user of this token has not signed in for too long. Sign in, and the token works again.")
+            )
         _note_use(token, timezone.now())
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Token"
+
+
+def _must_sign_on_again(user: User, now: datetime) -> bool:
+    """Of a person of the sign-on: roles are those of the last sign-in, and nobody tells who left the company since."""
+    account: SignOnAccount | None = getattr(user, "sign_on", None)
+    days = timedelta(days=settings.CONSUMERSCOPE_OIDC_TOKEN_DAYS)
+    return account is not None and now - account.confirmed_at >= days
 
 
 def _note_use(token: ApiToken, now: datetime) -> None:

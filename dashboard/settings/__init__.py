@@ -6,6 +6,7 @@ from .home import *
 from .site import *
 from .stores import *
 from .security import *
+from .sign_on import *
 from .work import *
 from .judging import *
 from .alerts import *

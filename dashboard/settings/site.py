@@ -40,6 +40,7 @@ MIDDLEWARE = [
     "dashboard.middleware.CommonForAnyProbe",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dashboard.pages.site.sign_on.SignOnRenewal",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",

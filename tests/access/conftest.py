@@ -32,6 +32,7 @@ from consumers.models import (
     Lease,
     LossAcknowledgement,
     MachineClock,
+    SignOnAccount,
     TagSample,
 )
 from consumers.models.site import token_digest
@@ -173,6 +174,8 @@ def _rows_of_the_admin_pages(group: ConsumerGroup) -> None:
     GroupThresholds.objects.create(group=group, behind_seconds=3600)
     LossAcknowledgement.objects.create(group=group, by_name="ann", at=NOW, queues=[])
     GroupHealth.objects.update_or_create(group=group, defaults={"level": "ok", "noted_at": NOW})
+    of = {"issuer": "https://sso.example.org", "subject": "f3a1", "name": "bea", "confirmed_at": NOW}
+    SignOnAccount.objects.create(user=User.objects.create(username="bea"), **of)
     note(group, "billing", User.objects.create(username="ann"), "Looked at it.", NOW)
 
 

@@ -64,6 +64,14 @@ def test_no_page_breaks_a_rule_of_accessibility(known_world: None, site: Site) -
     assert found == []
 
 
+@pytest.mark.parametrize("passwords", [True, False])
+def test_a_sign_on_that_failed_breaks_none(site: Site, settings: Any, passwords: bool) -> None:
+    settings.CONSUMERSCOPE_OIDC_ISSUER, settings.CONSUMERSCOPE_OIDC_PASSWORDS = "http://127.0.0.1:1", passwords
+    site.page.goto(site.url + "/sign-on/?next=/groups/")
+    assert "does not answer" in site.page.inner_text("[role=alert]")
+    assert judged(site.page) == []
+
+
 def test_the_judge_finds_a_fault_in_either_light(site: Site) -> None:
     page = site.page
     page.goto(site.url + "/no/such/page/")

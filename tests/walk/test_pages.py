@@ -19,6 +19,8 @@ NO_PAGES = frozenset(
         "patterns",
         "login",
         "logout",
+        "sign_on",
+        "sign_on_callback",
         "favicon",
         "theme",
         "language",

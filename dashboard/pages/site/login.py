@@ -28,6 +28,20 @@ COOKIE = "device"
 DEVICE_BYTES = 16
 
 
+def has_sign_on() -> bool:
+    return bool(settings.CONSUMERSCOPE_OIDC_ISSUER)
+
+
+def takes_passwords() -> bool:
+    return settings.CONSUMERSCOPE_OIDC_PASSWORDS or not has_sign_on()
+
+
+def login_context() -> dict[str, Any]:
+    """What the login page offers, whoever shows it."""
+    name = settings.CONSUMERSCOPE_OIDC_NAME if has_sign_on() else ""
+    return {"sign_on_name": name, "takes_passwords": takes_passwords()}
+
+
 def limited(view: View) -> View:
     """Looks at passwords only as often as `Tries` allows. Beyond that the answer is 429 until the window ends."""
 
@@ -58,7 +72,7 @@ def _note(request: HttpRequest, user: Any, **_: Any) -> None:
 def _too_many(request: HttpRequest, username: str, wait: int) -> HttpResponseBase:
     logger.warning("Too many failed logins as %r from %s.", username, request.META.get("REMOTE_ADDR"))
     said = {"wait": wait, "username": username, "next": request.POST.get("next", request.GET.get("next", ""))}
-    response = render(request, "registration/login.html", said, status=429)
+    response = render(request, "registration/login.html", said | login_context(), status=429)
     response.headers["Retry-After"] = str(wait)
     response.headers["Cache-Control"] = "no-store"
     return response
