@@ -167,7 +167,7 @@ def turned_away(request: HttpRequest, error: SignOnRefused, page: str | None) ->
 
 
 def said(request: HttpRequest, error: SignOnRefused, page: str | None) -> HttpResponse:
-    cause = type(error.__cause__).__name__ if error.__cause__ else "no error"
+    cause = type(error.__cause__).__name__ if error.__cause__ else "itself"
     logger.warning("Sign-on refused with %s for %s: %s", error.status, cause, error)
     # Another language is not another try with the same code.
     shown = {"refused": str(error), "next": page or "", "stays_at": reverse("login"), **login_context()}
