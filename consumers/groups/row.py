@@ -75,6 +75,8 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "unknown_reason_code": shown.lag_code,
     }
     fields |= {name: shown.shown(name) for name in stored_in(JUDGED, TOTAL, GROUP)}
+    is_partial = judged is not None and is_forecast_partial(judged.expiry_forecast, lag)
+    fields["expires_unconsumed_at_most"] = is_partial and fields["expires_unconsumed_seconds"] is not None
     codes = {
         name: code
         for name, stored in _volume_reasons(shown).items()

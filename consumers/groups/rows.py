@@ -216,6 +216,9 @@ class GroupRow:
             stored=JUDGED,
         ),
     )
+    expires_unconsumed_at_most: bool = field(
+        default=False, metadata=public("A queue that is unknown may lose messages before that")
+    )
     members: int | None = field(
         metadata=public(
             label=_("Members"),

@@ -66,6 +66,8 @@ def field(context: template.Context, row: Any, name: str, unit: bool = False, br
     text = how.write(value)
     if name == "time_lag_seconds":
         return _time_lag(context, row, text, unit)
+    if name == "expires_unconsumed_seconds" and row.expires_unconsumed_at_most:
+        return format_html('<abbr title="{}">≤ {}</abbr>', _("a queue that is unknown may lose messages sooner"), text)
     return format_html('{} <span class="u">{}</span>', text, how.unit) if unit and how.unit else format_html("{}", text)
 
 

@@ -126,7 +126,11 @@ def test_without_a_time_to_expiry_it_says_whether_none_is_expected(
     assert found.unknown["expires_unconsumed_seconds"].startswith(reason)
 
 
-def test_a_group_that_is_to_lose_messages_says_when(group: ConsumerGroup) -> None:
-    group.judged.expires_unconsumed_seconds, group.judged.expiry_forecast = 7200.0, "expected"
+@pytest.mark.parametrize(("forecast", "is_at_most"), [("expected", False), ("at_most", True)])
+def test_a_group_that_is_to_lose_messages_says_when_or_when_at_the_latest(
+    group: ConsumerGroup, forecast: str, is_at_most: bool
+) -> None:
+    group.judged.expires_unconsumed_seconds, group.judged.expiry_forecast = 7200.0, forecast
     group.judged.save()
-    assert detail().expires_unconsumed_seconds == 7200.0
+    found = detail()
+    assert (found.expires_unconsumed_seconds, found.expires_unconsumed_at_most) == (7200.0, is_at_most)

@@ -77,6 +77,14 @@ def test_a_time_lag_says_what_kind_it_is(kind: str, sign: str) -> None:
     assert f"{sign}3 min 12 s" in shown(replace(KNOWN, time_lag_kind=kind), "time_lag_seconds")
 
 
+@pytest.mark.parametrize(("at_most", "sign"), [(True, "≤ "), (False, "")])
+def test_a_time_at_which_messages_expire_is_the_latest_where_a_queue_is_unknown(at_most: bool, sign: str) -> None:
+    row = replace(KNOWN, expires_unconsumed_seconds=7200.0, expires_unconsumed_at_most=at_most)
+    drawn = shown(row, "expires_unconsumed_seconds")
+    assert f"{sign}2 h" in drawn
+    assert ("≤" in drawn) is at_most
+
+
 def test_a_group_that_does_not_drain_never_does_rather_than_unknown() -> None:
     row = without("drain_seconds", coded_reason(ReasonCode.NEVER_DRAINS))
     said = '<span class="late" title="messages are produced at least as fast as they are consumed">never</span>'
