@@ -2,8 +2,16 @@
 
 from datetime import datetime, timedelta
 
+import pyarrow as pa
+from django.conf import settings
+from django.db.models import Max
+
+from consumers.lake.schemas import READINGS
+from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.models import (
+    Assignment,
     Broker,
+    Client,
     Cluster,
     ConsumerGroup,
     GroupState,
@@ -21,6 +29,8 @@ AT_ONCE = 5000
 BROKERS = ("broker-a", "broker-b")
 # Of a thousand groups so many are behind.
 BEHIND = 20
+MEMBERS = 2
+SAID = {"consume_ok_tps": 20.5, "consume_failed_tps": 0.0, "consume_failed_messages": 0, "consume_rt": 3.5}
 
 
 def fill(groups: int, queues: int, now: datetime) -> Cluster:
@@ -66,8 +76,73 @@ def read_again(now: datetime) -> None:
     """As a reading and a run that found everything as it was."""
     Broker.objects.update(last_read_at=now)
     GroupState.objects.update(judged_at=now)
-    Reading.objects.update(taken_at=now)
+    newest = Reading.objects.aggregate(at=Max("taken_at"))["at"]
+    Reading.objects.filter(taken_at=newest).update(taken_at=now)
+    ConsumerGroup.objects.update(membership_at=now)
+    Client.objects.update(last_seen=now, running_info_at=now)
+    Assignment.objects.update(last_seen=now)
     PipelineRun.objects.update(since=now - timedelta(seconds=30), until=now, started_at=now, finished_at=now)
+
+
+def fill_members(cluster: Cluster, now: datetime) -> None:
+    """Members that have just spoken, with their queues, and two readings a minute apart in the lake."""
+    Client.objects.bulk_create(
+        [
+            Client(
+                group=group, client_id=f"10.0.0.{member}@{group.pk}", address=f"10.0.0.{member}:5000", language="JAVA",
+                seen_since=now, last_seen=now, running_info_at=now, subscriptions=group.subscriptions,
+                consume_status={group.subscriptions[0]["topic"]: SAID},
+            )
+            for group in ConsumerGroup.objects.all()
+            for member in range(MEMBERS)
+        ],
+        AT_ONCE,
+    )  # fmt: skip
+    ConsumerGroup.objects.update(settled_at=now, members_changed_at=now - timedelta(hours=1))
+    held = QueueSnapshot.objects.order_by("pk").values_list("group_id", "queue_id")
+    Assignment.objects.bulk_create(
+        [
+            Assignment(
+                group_id=group, queue_id=queue, client_id=f"10.0.0.{n % MEMBERS}@{group}", seen_since=now, last_seen=now
+            )
+            for n, (group, queue) in enumerate(held)
+        ],
+        AT_ONCE,
+    )
+    for at in (now, now - timedelta(seconds=60)):
+        _write_reading(cluster.name, at)
+    Reading.objects.create(
+        cluster=cluster,
+        taken_at=now - timedelta(seconds=60),
+        complete=True,
+        queues=1,
+        calls=6,
+        bytes=10**6,
+        seconds=0.4,
+    )
+
+
+def _write_reading(cluster: str, at: datetime) -> None:
+    names = (
+        "group__name",
+        "queue__topic__name",
+        "queue__broker",
+        "queue__queue_id",
+        "consumer_offset",
+        "broker_offset",
+    )
+    columns = zip(*QueueSnapshot.objects.order_by("group__name", "pk").values_list(*names), strict=True)
+    table = pa.table(
+        dict(zip(("group", "topic", "broker", "queue_id", "consumer_offset", "broker_offset"), columns, strict=True))
+    )
+    for name in READINGS.names:
+        if name not in table.column_names:
+            value = {"cluster": cluster, "taken_at": at, "kind": "normal", "min_offset": 500}.get(name)
+            field = READINGS.field(name)
+            table = table.append_column(name, pa.repeat(pa.scalar(value, field.type), table.num_rows))
+    Lake.at(settings.CONSUMERSCOPE_LAKE).write(
+        table, f"{hour_folder('readings', cluster, at)}/{file_name(at)}", READINGS
+    )
 
 
 def _readings(cluster: Cluster, now: datetime) -> None:

@@ -8,24 +8,24 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 TIMES = 5
-MEMBERS = 2
-SAID = {"consume_ok_tps": 20.5, "consume_failed_tps": 0.0, "consume_failed_messages": 0, "consume_rt": 3.5}
 
 
 def main(groups: int, queues: int) -> None:
     from django.core.management import call_command
     from django.db import connections
 
+    from tests.bench.site_rows import fill, fill_members
+
     call_command("migrate", verbosity=0)
     now = datetime.now(UTC)
-    _fill(groups, queues, now)
+    fill_members(fill(groups, queues, now), now)
     # Else whoever reads first has to take in what this process wrote.
     connections.close_all()
     # Whoever only fills a database has not loaded what answers requests.
@@ -72,78 +72,6 @@ def _bare_lines() -> Iterator[str]:
             cursor.execute(f"SELECT * FROM {table}")
             for row in cursor:
                 yield f'metric{{cluster="bench",broker="broker-a",topic="{row[0]}",group="{row[1]}"}} {row[2]}\n'
-
-
-def _fill(groups: int, queues: int, now: datetime) -> None:
-    """Rows of the site, members that have just spoken, and two readings a minute apart in the lake."""
-    from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot, Reading
-    from tests.bench.site_rows import AT_ONCE, fill
-
-    cluster = fill(groups, queues, now)
-    Client.objects.bulk_create(
-        [
-            Client(
-                group=group, client_id=f"10.0.0.{member}@{group.pk}", address=f"10.0.0.{member}:5000", language="JAVA",
-                seen_since=now, last_seen=now, running_info_at=now, subscriptions=group.subscriptions,
-                consume_status={group.subscriptions[0]["topic"]: SAID},
-            )
-            for group in ConsumerGroup.objects.all()
-            for member in range(MEMBERS)
-        ],
-        AT_ONCE,
-    )  # fmt: skip
-    ConsumerGroup.objects.update(settled_at=now, members_changed_at=now - timedelta(hours=1))
-    held = QueueSnapshot.objects.order_by("pk").values_list("group_id", "queue_id")
-    Assignment.objects.bulk_create(
-        [
-            Assignment(
-                group_id=group, queue_id=queue, client_id=f"10.0.0.{n % MEMBERS}@{group}", seen_since=now, last_seen=now
-            )
-            for n, (group, queue) in enumerate(held)
-        ],
-        AT_ONCE,
-    )
-    for at in (now, now - timedelta(seconds=60)):
-        _write_reading(cluster.name, at)
-    Reading.objects.create(
-        cluster=cluster,
-        taken_at=now - timedelta(seconds=60),
-        complete=True,
-        queues=1,
-        calls=6,
-        bytes=10**6,
-        seconds=0.4,
-    )
-
-
-def _write_reading(cluster: str, at: datetime) -> None:
-    import pyarrow as pa
-    from django.conf import settings
-
-    from consumers.lake.schemas import READINGS
-    from consumers.lake.store import Lake, file_name, hour_folder
-    from consumers.models import QueueSnapshot
-
-    names = (
-        "group__name",
-        "queue__topic__name",
-        "queue__broker",
-        "queue__queue_id",
-        "consumer_offset",
-        "broker_offset",
-    )
-    columns = zip(*QueueSnapshot.objects.order_by("group__name", "pk").values_list(*names), strict=True)
-    table = pa.table(
-        dict(zip(("group", "topic", "broker", "queue_id", "consumer_offset", "broker_offset"), columns, strict=True))
-    )
-    for name in READINGS.names:
-        if name not in table.column_names:
-            value = {"cluster": cluster, "taken_at": at, "kind": "normal", "min_offset": 500}.get(name)
-            field = READINGS.field(name)
-            table = table.append_column(name, pa.repeat(pa.scalar(value, field.type), table.num_rows))
-    Lake.at(settings.CONSUMERSCOPE_LAKE).write(
-        table, f"{hour_folder('readings', cluster, at)}/{file_name(at)}", READINGS
-    )
 
 
 def _most_mib() -> float:
