@@ -74,7 +74,6 @@ show(
     "by_name subject sentence",
     date_hierarchy="at",
 )
-show(models.SignOnAccount, "user name issuer subject confirmed_at refused_at", search="user__username name subject")
 
 # Groups, their states and their queues
 show(
@@ -264,3 +263,6 @@ show(models.HistorySize, "measured_at seconds free_bytes")
 show(models.Lease, "name holder expires_at")
 show(models.MachineClock, "name seen_at steady_seconds doubt doubt_at")
 show(models.ClockChange, "at machine seconds measured files")
+
+# Who is who at the provider of the sign-on
+show(models.SignOnAccount, "user name issuer subject confirmed_at refused_at", search="user__username name subject")

@@ -98,7 +98,7 @@ def test_retired_topics_are_those_of_their_group(cluster):
 def test_its_cost_does_not_grow_with_groups(cluster, django_assert_num_queries):
     for number in range(20):
         a_group(cluster, f"group-{number}", **AWAY)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         KindRows.of(["prod"], NOW, Durations())
 
 
