@@ -51,7 +51,19 @@ NARROWING = (
         "groups",
         "health",
     }
-    | {"key", "key_part", "kind", "language", "left_out", "measure", "message_id", "online", "ordering", "origin_topic"}
+    | {
+        "key",
+        "key_part",
+        "kind",
+        "label",
+        "language",
+        "left_out",
+        "measure",
+        "message_id",
+        "online",
+        "ordering",
+        "origin_topic",
+    }
     | {"outcome", "owner", "queue_id", "resent", "rule", "search", "severity", "state", "status", "step", "tag"}
     | {"topic", "version", "with_lag", "bodies"}
 )

@@ -40,6 +40,11 @@ def offsets_of(rows, name="offset"):
     return sorted(zip(*(rows[column].to_pylist() for column in ("group", "topic", "queue_id", name)), strict=True))
 
 
+def is_in(group, path):
+    rows = read(path).rows
+    return rows is not None and group in rows["group"].to_pylist()
+
+
 def in_memory(address):
     async def ask():
         async with ConnectionPool() as pool:
@@ -110,7 +115,9 @@ def test_the_file_of_a_broadcasting_client_holds_what_it_consumed(consumed):
 
 def test_a_poll_records_every_file_of_a_cluster(rocketmq, consumed, tmp_path):
     globs = [f"{config_folder(rocketmq)}/*Offset.json", f"{consumed.parents[1]}/*/offsets.json"]
-    eventually(lambda: True if consumed.exists() else None)
+    # A broker writes its file every five seconds.
+    for path, group in ((config_folder(rocketmq) / "consumerOffset.json", GROUP), (consumed, CROWD)):
+        eventually(lambda path=path, group=group: True if path.exists() and is_in(group, path) else None)
     poller = poller_of(rocketmq, globs, tmp_path)
     now = timezone.now()
     try:
