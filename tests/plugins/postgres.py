@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 
 from tests.plugins.marked import mentions
-from tests.plugins.statements import selection
+from tests.plugins.statements import Selection, selection
 from tests.plugins.uses_database import uses_database
 
-SELECTION = pytest.StashKey["Selection | None"]()
+SELECTION = pytest.StashKey[Selection | None]()
 
 # Folders and files whose every test has the mark `either_database`, and the tests that ask the same.
 FOLDERS = {

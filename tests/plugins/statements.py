@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 import pytest
@@ -72,7 +73,7 @@ def values_of(row: Any) -> Iterable[object]:
 
 
 def sender() -> str:
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename.startswith(OWN_CODE):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
