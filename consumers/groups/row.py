@@ -75,8 +75,8 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "unknown_reason_code": shown.lag_code,
     }
     fields |= {name: shown.shown(name) for name in stored_in(JUDGED, TOTAL, GROUP)}
-    is_partial = judged is not None and is_forecast_partial(judged.expiry_forecast, lag)
-    fields["expires_unconsumed_at_most"] = is_partial and fields["expires_unconsumed_seconds"] is not None
+    forecast = None if judged is None or fields["expires_unconsumed_seconds"] is None else judged.expiry_forecast
+    fields["expires_unconsumed_at_most"] = None if forecast is None else is_forecast_partial(forecast, lag)
     codes = {
         name: code
         for name, stored in _volume_reasons(shown).items()
@@ -116,6 +116,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
         "drain_seconds": _drain_reason(shown, fields),
         "expires_unconsumed_seconds": _expiry_reason(shown, judged),
+        "expires_unconsumed_at_most": _expiry_reason(shown, judged),
         "dlq_messages": shown.unread_reason
         or (str(NOT_READ_YET) if shown.total is None else gettext("the dead-letter topic was not read")),
         "expired_messages": shown.lag_reason or gettext("the min offset of a queue with lag was not read"),

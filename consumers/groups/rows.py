@@ -216,8 +216,8 @@ class GroupRow:
             stored=JUDGED,
         ),
     )
-    expires_unconsumed_at_most: bool = field(
-        default=False, metadata=public("A queue that is unknown may lose messages before that")
+    expires_unconsumed_at_most: bool | None = field(
+        default=None, metadata=public("A queue that is unknown may lose messages before that")
     )
     members: int | None = field(
         metadata=public(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models import Count, F, Max, Min, Q, Sum
 from django.utils.translation import gettext
 
 from consumers.groups.listing import of_kind
@@ -57,8 +57,12 @@ def fleet_history(*, cluster: str | None, since: datetime, until: datetime, now:
     )
     no_lag = Q(unknown_reason__in=NO_LAG_REASONS)
     numbers: dict[str, Any] = {f"sum_{name}": Sum(name) for name in FIELDS}
-    # A group that has no lag by its nature leaves the sum of the others complete.
-    numbers |= {f"count_{name}": Count("pk", filter=Q(**{f"{name}__isnull": False}) | no_lag) for name in FIELDS}
+    # A group that has no lag by its nature leaves the sum of the others complete. One that came within the window is in
+    # the sum, and does not make up for another that is unknown.
+    was_there = Q(group__first_seen_at__lt=F("start"))
+    numbers |= {
+        f"count_{name}": Count("pk", filter=was_there & (Q(**{f"{name}__isnull": False}) | no_lag)) for name in FIELDS
+    }
     numbers |= {
         "first_reason": Min("unknown_reason", filter=~no_lag),
         "last_reason": Max("unknown_reason", filter=~no_lag),
@@ -83,7 +87,7 @@ def _step(since: datetime, until: datetime, groups: int, now: datetime) -> int:
 
 
 def _point(start: datetime, row: Mapping[str, Any], groups: int) -> FleetPoint:
-    """`groups`: how many had been seen when the window began. One that came later may be in the row, too."""
+    """`groups`: how many had been seen when the window began."""
     unknown = {name: groups - row[f"count_{name}"] for name in FIELDS}
     reasons = {
         name: _lacking(lacking, groups, row["first_reason"], row["last_reason"])

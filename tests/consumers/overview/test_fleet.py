@@ -71,6 +71,15 @@ def test_a_group_that_came_later_is_missing_from_no_window_before(cluster: Clust
     assert lags(found(2)) == [10, 15]
 
 
+def test_a_group_that_came_within_a_window_does_not_make_up_for_one_that_is_unknown(cluster: Cluster) -> None:
+    a_window(a_group(cluster, "billing"), 1, 10)
+    unread = {"produce_rate": None, "consume_rate": None, "unknown_reason": "broker_unread"}
+    a_window(a_group(cluster, "stock"), 1, None, **unread)
+    a_window(a_group(cluster, "new", first_seen_at=NOW - MINUTE / 2), 1, 5)
+    [point] = found().points
+    assert (point.sums["lag_messages"], point.known["lag_messages"]) == (None, 15)
+
+
 def test_a_window_without_polls_is_unknown_with_that_reason(cluster: Cluster) -> None:
     a_window(a_group(cluster, "billing"), 1)
     history = found(2)
