@@ -32,7 +32,8 @@ from consumers.retries.checks.condition_rows import FINDINGS
 from consumers.vocabulary.findings import FindingSeverity
 
 from .health import LEVELS, OF_STATE, Findings, HealthCode, Reason, health_limits
-from .overlay import RANKS, Overlay
+from .late_queues import RANKS
+from .overlay import Overlay
 from .shown import ShownGroup
 
 # Findings of checks of single groups: ownership, and retry health checks.

@@ -35,8 +35,9 @@ from consumers.retries.blocked import blocked_places
 from consumers.vocabulary.states import Flag, RuleCode
 
 from .health_checks import HEALTH_RANKS, noted, with_health_rank
+from .late_queues import RANKS
 from .noted import label_of, of_label, of_owner, on_broker
-from .overlay import RANKS, STATES, Overlay
+from .overlay import STATES, Overlay
 from .row import group_row
 from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, IncidentCounts, ListKind, stored_in
 from .shown import ShownGroup

@@ -3,17 +3,17 @@
 A group with queues on a broker that is not read has no numbers. On a silent broker it is UNKNOWN, except where a queue
 that is still read has a worse state. Numbers that were evaluated too long ago are unknown; the state stays until newer
 poll results contradict it (late_queues.py), or until the lag has grown by more than is produced within the threshold.
-For the rules of queues, see overlay.py.
+For the rules of queues, see queries/queues/overlay.py.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from django.db import models
-from django.db.models import BooleanField, Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
@@ -21,68 +21,11 @@ from django.db.models.lookups import GreaterThan
 from consumers.models import ConsumerGroup, GroupState, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
 from consumers.queries.groups import LiveGroups
 from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
-from consumers.queries.queues.overlay import CALM, ENDED_BY_NO_LAG, STANDING
-from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
+from consumers.queries.queues.overlay import ENDED_BY_NO_LAG
+from consumers.vocabulary.states import UnknownReason
 
+from .late_queues import RANKS, with_late_ranks
 from .rows import GROUP, JUDGED, TOTAL, stored_in
-
-# The states of queues while evaluations are late, in SQL. late_states.py has the same rules one by one.
-
-RANKS = {state: rank for rank, state in enumerate(State)}
-
-
-def with_late_ranks(
-    states: QuerySet[Any],
-    *,
-    is_unread: Q,
-    stopped: Collection[int],
-    excused: Collection[int],
-    stands_since: datetime,
-    allowed_since: datetime,
-) -> QuerySet[Any]:
-    """`states` of queues, joined with their snapshots, with `rank` of the shown state, worst first.
-
-    `is_unread`: the broker of a queue's state is not read. `stopped` and `excused`: ids of groups. The times are those
-    of LateTimes.
-    """
-    polled = _with_polled(states, is_unread)
-    is_behind, is_calm = Q(of_lag__gt=0), Q(state__in=CALM, of_no_lag=False) & ~Q(group__in=excused)
-    stands = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lt=stands_since)
-    waits = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lte=allowed_since)
-    moved = Q(of_waiting_since__gt=F("group__judged__judged_at"))
-    unknown = Value(RANKS[State.UNKNOWN])
-    rank = Case(
-        When(state=State.LOSS, then=Value(RANKS[State.LOSS])),
-        When(is_behind & waits & Q(group__in=stopped), then=Value(RANKS[State.STOP])),
-        When(state__in=ENDED_BY_NO_LAG, of_lag=0, then=Value(RANKS[State.OK])),
-        When(state=State.STOP, group__online=True, then=unknown),
-        When(moved & Q(state__in=STANDING), then=unknown),
-        When(is_calm & Q(of_lag__isnull=True), then=unknown),
-        When(is_calm & is_behind & stands, then=unknown),
-        *[When(state=state, then=Value(rank)) for state, rank in RANKS.items()],
-        default=unknown,
-        output_field=IntegerField(),
-    )
-    return polled.annotate(rank=rank)
-
-
-def _with_polled(states: QuerySet[Any], is_unread: Q) -> QuerySet[Any]:
-    """Adds `of_lag` (null: unknown), `of_waiting_since` and `of_no_lag`: the queue has no lag by its nature."""
-    polled = states.filter(queue__snapshots__group=F("group")).annotate(
-        of_consumer=F("queue__snapshots__consumer_offset"),
-        of_end=F("queue__snapshots__broker_offset"),
-        of_reason=F("queue__snapshots__unknown_reason"),
-        of_waiting=F("queue__snapshots__waiting_since"),
-    )
-    is_told = ~is_unread & Q(group__outside_store__isnull=True)
-    has_lag = Q(of_reason__isnull=True, of_consumer__isnull=False, of_end__gte=F("of_consumer"))
-    no_lag = When(is_told & Q(of_reason__in=NO_LAG_REASONS), then=Value(True))
-    return polled.annotate(
-        of_lag=Case(When(is_told & has_lag, then=F("of_end") - F("of_consumer"))),
-        of_waiting_since=Case(When(~is_unread, then=F("of_waiting"))),
-        of_no_lag=Case(no_lag, default=Value(False), output_field=BooleanField()),
-    )
-
 
 STATES = list(State)
 UNKNOWN_RANK = RANKS[State.UNKNOWN]

@@ -9,7 +9,8 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
-from consumers.groups.overlay import RANKS, STATES, UNKNOWN_RANK
+from consumers.groups.late_queues import RANKS
+from consumers.groups.overlay import STATES, UNKNOWN_RANK
 from consumers.groups.shown import UnknownWord
 from consumers.models import ConsumerGroup, GroupKind, Measure, QueueSnapshot, QueueState, State, SubjectKind
 from consumers.polling.flags import retired_topics
