@@ -46,9 +46,9 @@ class RepeatedQueue:
     broker: str | None = field(metadata=public("Null: all queues of a retry topic"))
     queue_id: int | None
     from_offset: int | None = field(metadata=public("The first offset that may have been redelivered"))
-    until_offset: int | None = field(metadata=public("Behind the last one"))
-    messages_low: int | None
-    messages_high: int | None
+    to_offset: int | None = field(metadata=public("Behind the last one"))
+    redelivered_low: int | None
+    redelivered_high: int | None
     confidence: Confidence
     unknown: dict[str, str]
 
@@ -58,24 +58,24 @@ class RepeatedQueue:
 )
 @dataclass(frozen=True, kw_only=True)
 class RepeatRow:
-    """`event` is its name for ever: cluster, group, cause and `started_at`."""
+    """`id` is its name for ever: cluster, group, cause and `began_before`."""
 
-    id: int = field(metadata=INSIDE)
-    event: str = field(metadata=public("A permanent name: cluster/group/cause/time"))
+    key: int = field(metadata=INSIDE)
+    id: str = field(metadata=public("A permanent name: cluster/group/cause/time"))
     cluster: str
     group: str
     cause: RepeatCause
     confidence: Confidence
     began_after: datetime | None = field(metadata=public("The last reading before it"))
-    started_at: datetime = field(metadata=public("The first reading that shows it"))
+    began_before: datetime = field(metadata=public("The first reading that shows it"))
     last_at: datetime = field(metadata=public("The last reading that shows more of it"))
-    queues: int = field(metadata=public("Queues with redelivered messages"))
-    messages_low: int | None = field(metadata=public("Messages redelivered, at least"))
-    messages_high: int | None = field(metadata=public("Messages redelivered, at most"))
+    queue_count: int = field(metadata=public("Queues with redelivered messages"))
+    redelivered_low: int | None = field(metadata=public("Messages redelivered, at least"))
+    redelivered_high: int | None = field(metadata=public("Messages redelivered, at most"))
     evidence: list[dict[str, Any]]
-    parts: list[RepeatedQueue] = field(metadata=public("The queues, or minutes of retries"))
+    queues: list[RepeatedQueue] = field(metadata=public("Of each queue, or of each minute of retries"))
     action: str = field(metadata=public("What to do"))
-    prevention: str = field(metadata=public("What prevents it"))
+    prevented_by: str = field(metadata=public("What prevents it"))
     judged_at: datetime
     unknown: dict[str, str]
 
@@ -152,9 +152,9 @@ def cause_totals(filters: RepeatFilters) -> list[CauseTotal]:
     found = filtered(filters, by_cause=False).order_by().values("cause")
     sums: dict[str, Any] = {
         "events": Count("pk"),
-        "bounded": Count("messages_high"),
-        "low": Sum("messages_low"),
-        "high": Sum("messages_high"),
+        "bounded": Count("redelivered_high"),
+        "low": Sum("redelivered_low"),
+        "high": Sum("redelivered_high"),
     }
     rows: Any = found.annotate(**sums)
     totals = {row["cause"]: row for row in rows}
@@ -179,9 +179,9 @@ def repeats_within_hour(now: datetime) -> dict[int, HourOfRepeats]:
     sums: dict[str, Any] = {
         "sure": Count("pk", filter=Q(confidence__in=SURE)),
         "all": Count("pk"),
-        "bounded": Count("messages_high"),
-        "low": Sum("messages_low"),
-        "high": Sum("messages_high"),
+        "bounded": Count("redelivered_high"),
+        "low": Sum("redelivered_low"),
+        "high": Sum("redelivered_high"),
     }
     rows: Any = RepeatEvent.objects.filter(last_at__gt=now - HOUR, started_at__lte=now).order_by().values("group")
     return {
@@ -199,22 +199,22 @@ def event_name(row: RepeatEvent) -> str:
 def _row(row: RepeatEvent) -> RepeatRow:
     group = row.group
     return RepeatRow(
-        id=row.pk,
-        event=event_name(row),
+        key=row.pk,
+        id=event_name(row),
         cluster=group.cluster.name,
         group=group.name,
         cause=RepeatCause(row.cause),
         confidence=Confidence(row.confidence),
         began_after=row.began_after,
-        started_at=row.started_at,
+        began_before=row.started_at,
         last_at=row.last_at,
-        queues=row.queues,
-        messages_low=row.messages_low,
-        messages_high=row.messages_high,
+        queue_count=row.queue_count,
+        redelivered_low=row.redelivered_low,
+        redelivered_high=row.redelivered_high,
         evidence=[{"code": one["code"], "sentence": evidence_words(one), **one} for one in row.evidence],
-        parts=[_part(one) for one in row.parts],
+        queues=[_part(one) for one in row.parts],
         action=repeat_action(row.cause),
-        prevention=repeat_prevention(row.cause),
+        prevented_by=repeat_prevention(row.cause),
         judged_at=row.judged_at,
         unknown={name: repeat_unknown_words(code) for name, code in row.unknown.items()},
     )
@@ -226,9 +226,9 @@ def _part(one: dict[str, Any]) -> RepeatedQueue:
         "broker": one["broker"],
         "queue_id": one["queue_id"],
         "from_offset": one["from_offset"],
-        "until_offset": one["until_offset"],
-        "messages_low": one["low"],
-        "messages_high": one["high"],
+        "to_offset": one["until_offset"],
+        "redelivered_low": one["low"],
+        "redelivered_high": one["high"],
     }
     reasons = {**dict.fromkeys(values, bound), "broker": str(ALL_QUEUES), "queue_id": str(ALL_QUEUES)}
     return RepeatedQueue(
@@ -256,7 +256,7 @@ class RepeatMark:
 
 def repeat_marks(filters: RepeatFilters) -> list[RepeatMark]:
     """Newest first, at most SHOWN. One query."""
-    names = ("cause", "confidence", "began_after", "started_at", "last_at", "messages_low", "messages_high")
+    names = ("cause", "confidence", "began_after", "started_at", "last_at", "redelivered_low", "redelivered_high")
     return [
         RepeatMark(cause, confidence, after or started, last, low, high)
         for cause, confidence, after, started, last, low, high in filtered(filters).values_list(*names)[:SHOWN]

@@ -99,9 +99,9 @@ def a_repeat(group: ConsumerGroup, at: datetime | None = None, **fields: Any) ->
         "began_after": at - timedelta(seconds=15),
         "started_at": at,
         "last_at": at,
-        "queues": 1,
-        "messages_low": 40,
-        "messages_high": 120,
+        "queue_count": 1,
+        "redelivered_low": 40,
+        "redelivered_high": 120,
         "evidence": [LEFT, BEHIND],
         "judged_at": at + timedelta(seconds=30),
     }

@@ -137,7 +137,7 @@ show(
 )
 show(
     models.RepeatEvent,
-    "started_at group cause confidence messages_low messages_high queues",
+    "started_at group cause confidence redelivered_low redelivered_high queue_count",
     "cause confidence",
     "group__name",
 )

@@ -179,7 +179,7 @@ class _Known:
             resent=copy.resent,
             owners=[_owner_row(one) for one in owners.known] if owners else [],
             repeats=[
-                AttemptRepeatRow(event=one.event, cause=one.cause, certain=one.certain, at=one.at) for one in covering
+                AttemptRepeatRow(id=one.event, cause=one.cause, certain=one.certain, at=one.at) for one in covering
             ],
             **values,
             unknown=unknown_of(values, why),

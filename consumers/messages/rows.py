@@ -28,7 +28,7 @@ class AttemptOwnerRow:
 @answer("A repeat that covers a copy.")
 @dataclass(frozen=True, kw_only=True)
 class AttemptRepeatRow:
-    event: str = field(metadata=public("Its name in `repeats/`"))
+    id: str = field(metadata=public("Its ID in `repeats/`"))
     cause: str
     certain: bool = field(metadata=public("At least so many messages came again, and this is one of them"))
     at: datetime = field(metadata=public("The first reading that shows it"))
@@ -55,7 +55,7 @@ class AttemptRow:
     consumer_offset: int | None = field(metadata=public("The group's offset of the queue when it was looked up"))
     owner: str | None = field(metadata=public("The member that held the queue when it was delivered"))
     owners: list[AttemptOwnerRow] = field(metadata=public("All members that are known to have held it then"))
-    repeat: str | None = field(metadata=public("The name of the repeat that covers it, the first of `repeats`"))
+    repeat: str | None = field(metadata=public("The ID of the repeat that covers it, the first of `repeats`"))
     repeats: list[AttemptRepeatRow]
     unknown: dict[str, str]
 

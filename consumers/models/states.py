@@ -278,9 +278,9 @@ class RepeatEvent(models.Model):
     began_after = models.DateTimeField(null=True, help_text="The last reading before it")
     started_at = models.DateTimeField(help_text="The first reading that shows it")
     last_at = models.DateTimeField(help_text="The last reading that shows more of it")
-    queues = models.IntegerField(help_text="How many queues had messages redelivered")
-    messages_low = models.BigIntegerField(null=True, help_text="Messages redelivered, at least")
-    messages_high = models.BigIntegerField(null=True, help_text="Messages redelivered, at most")
+    queue_count = models.IntegerField(help_text="How many queues had messages redelivered")
+    redelivered_low = models.BigIntegerField(null=True, help_text="Messages redelivered, at least")
+    redelivered_high = models.BigIntegerField(null=True, help_text="Messages redelivered, at most")
     evidence = models.JSONField(default=list, help_text="[{code, …parameters}]")
     parts = models.JSONField(
         default=list,

@@ -25,6 +25,9 @@ from consumers.words.spans import age, count, messages, place
 MOST_STORED = 20
 MOST_IDS, MOST_PLACES, MOST_TOPICS = 4, 3, 4
 NOT_AT_ALL = ""
+# Parameters that name queues; and those that choose sentences.
+PLACES = ("queues", "unowned", "doubly_owned")
+UNWORDED = ("notes",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +62,7 @@ class DetectedFinding:
     @property
     def all_params(self) -> dict[str, Any]:
         """With the queues, as they are stored."""
-        named = {"queues": self.queues, "unowned": self.unowned, "doubly_owned": self.doubly_owned}
+        named = dict(zip(PLACES, (self.queues, self.unowned, self.doubly_owned), strict=True))
         return {**self.params, **{name: _places(queues) for name, queues in named.items() if queues}}
 
     @property
@@ -84,6 +87,13 @@ class DetectedFinding:
         return list(FindingSeverity).index(self.severity), list(FindingCode).index(self.code), self.key
 
 
+@answer("One parameter of a finding, in words.")
+@dataclass(frozen=True)
+class FindingEvidence:
+    name: str = field(metadata=public("The parameter, as in `params`"))
+    text: str
+
+
 @answer("Something that a check found wrong, or could not check (severity `unknown`).")
 @dataclass(frozen=True, kw_only=True)
 class FindingRow:
@@ -95,13 +105,16 @@ class FindingRow:
     subject: str = field(metadata=public("What it is about", of=FindingSubject))
     cluster: str
     group: str | None
+    topic: str | None
     broker: str | None
+    client_id: str | None
     title: str
-    sentence: str
+    text: str
     help: str = field(metadata=public("What it means"))
     remedy: str = field(metadata=public("What to do"))
     log: str | None = field(metadata=public("What to search for, and in which log file"))
-    params: Mapping[str, Any] = field(metadata=public("The evidence: numbers and names of the sentence"))
+    params: Mapping[str, Any] = field(metadata=public("Numbers and names of the text"))
+    evidence: list[FindingEvidence] = field(metadata=public("The parameters in words"))
     since: datetime | None = field(
         metadata=public("When it began; where the check cannot tell, when it was first found")
     )
@@ -111,7 +124,9 @@ class FindingRow:
 
 
 NO_GROUP = gettext_lazy("it concerns no single group")
+NO_TOPIC = gettext_lazy("it concerns no single topic")
 NO_BROKER = gettext_lazy("it concerns no single broker")
+NO_CLIENT = gettext_lazy("it concerns no single client")
 NO_LOG = gettext_lazy("no log has a line of it")
 NO_SINCE = gettext_lazy("nobody saw it begin")
 
@@ -131,11 +146,20 @@ def finding_row(
     spec, log = SPECS[code], log_text(code, group)
     values = {
         "group": group or None,
+        "topic": only_one(_named_topics(params)),
         "broker": broker or None,
+        "client_id": only_one(_named_clients(params)),
         "log": None if log is None else f"{log.file}: {log.text}",
         "since": since,
     }
-    reasons = {"group": NO_GROUP, "broker": NO_BROKER, "log": NO_LOG, "since": NO_SINCE}
+    reasons = {
+        "group": NO_GROUP,
+        "topic": NO_TOPIC,
+        "broker": NO_BROKER,
+        "client_id": NO_CLIENT,
+        "log": NO_LOG,
+        "since": NO_SINCE,
+    }
     return FindingRow(
         code=code.value,
         severity=severity,
@@ -143,10 +167,13 @@ def finding_row(
         subject=spec.subject.value,
         cluster=cluster,
         title=str(spec.title),
-        sentence=finding_sentence(code, params, group=group, broker=broker, why=why),
+        text=finding_sentence(code, params, group=group, broker=broker, why=why),
         help=str(spec.help),
         remedy=finding_remedy(code, params, group=group, broker=broker),
         params=params,
+        evidence=[
+            FindingEvidence(name, text) for name, text in _param_words(params, why).items() if name not in UNWORDED
+        ],
         last_seen_at=last_seen_at,
         documentation=spec.anchor,
         **values,  # type: ignore[arg-type]
@@ -171,9 +198,7 @@ def detected_row(found: DetectedFinding, cluster: str, now: datetime) -> Finding
 def finding_sentence(
     code: FindingCode, params: Mapping[str, Any], *, group: str = "", broker: str = "", why: str = ""
 ) -> str:
-    spec, words = SPECS[code], _words(params, group, broker)
-    if "why" in params:
-        words["why"] = why or str(WHY.get(params["why"], params["why"]))
+    spec, words = SPECS[code], {"group": group, "broker": broker} | _param_words(params, why)
     template = str(spec.title if spec.sentence is None else spec.sentence)
     parts = [template % words, *(str(spec.notes[note]) % words for note in params.get("notes", ()))]
     if spec.sentence is None and params.get("brokers"):
@@ -197,7 +222,7 @@ WORDED_ABOVE[AlertEvidence.FINDING.value] = _evidence_of_finding
 
 
 def finding_remedy(code: FindingCode, params: Mapping[str, Any], *, group: str = "", broker: str = "") -> str:
-    return str(SPECS[code].remedy) % _words(params, group, broker)
+    return str(SPECS[code].remedy) % ({"group": group, "broker": broker} | _param_words(params))
 
 
 def log_text(code: FindingCode, group: str) -> LogText | None:
@@ -219,8 +244,33 @@ def _places(queues: Iterable[QueueKey]) -> dict[str, Any]:
     return {"count": len(ordered), "places": places[:MOST_STORED]}
 
 
-def _words(params: Mapping[str, Any], group: str, broker: str) -> dict[str, str]:
-    return {"group": group, "broker": broker} | {name: _worded(name, value) for name, value in params.items()}
+def only_one(names: Iterable[str]) -> str | None:
+    """The name, where all are the same one."""
+    found = set(names)
+    return found.pop() if len(found) == 1 else None
+
+
+def _named_topics(params: Mapping[str, Any]) -> Iterable[str]:
+    if "topic" in params:
+        yield params["topic"]
+    yield from params.get("topics", ())
+    for name in PLACES:
+        # A number where nobody knows which.
+        if isinstance(params.get(name), Mapping):
+            yield from (topic for topic, _, _ in params[name]["places"])
+
+
+def _named_clients(params: Mapping[str, Any]) -> Iterable[str]:
+    yield from (params[name] for name in ("client_id", "holder") if name in params)
+    for name in ("client_ids", "owners", "connections"):
+        yield from params.get(name, ())
+
+
+def _param_words(params: Mapping[str, Any], why: str = "") -> dict[str, str]:
+    words = {name: _worded(name, value) for name, value in params.items()}
+    if "why" in params:
+        words["why"] = why or str(WHY.get(params["why"], params["why"]))
+    return words
 
 
 def _worded(name: str, value: Any) -> str:

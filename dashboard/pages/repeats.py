@@ -57,11 +57,11 @@ class RepeatLine:
 
     @property
     def parts(self) -> Sequence[Any]:
-        return self.row.parts[:QUEUES_SHOWN]
+        return self.row.queues[:QUEUES_SHOWN]
 
     @property
     def parts_more(self) -> int:
-        return max(0, len(self.row.parts) - QUEUES_SHOWN)
+        return max(0, len(self.row.queues) - QUEUES_SHOWN)
 
 
 @dataclass(frozen=True)

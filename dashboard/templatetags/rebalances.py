@@ -164,8 +164,8 @@ register.filter("confidence", confidence_words)
 @register.simple_tag(takes_context=True)
 def redelivered(context: template.Context, row: Any) -> SafeString:
     """Of an event or a queue: between two bounds; why one of them is unknown is its tooltip."""
-    words = again(row.messages_low, row.messages_high)
-    reason = row.unknown.get("messages_high") or row.unknown.get("messages_low")
+    words = again(row.redelivered_low, row.redelivered_high)
+    reason = row.unknown.get("redelivered_high") or row.unknown.get("redelivered_low")
     if words is None:
         return unknown(context, reason, brief=True)
     return format_html('<span title="{}">{}</span>', reason, words) if reason else format_html("{}", words)
@@ -176,9 +176,9 @@ def repeated_queue(context: template.Context, one: RepeatedQueue) -> SafeString:
     """`Orders broker-a/0 · 900 to 1,020 · 40 to 120`: the queue, its offsets where they are known, and how many."""
     place = one.topic if one.broker is None else f"{one.topic} {one.broker}/{one.queue_id}"
     numbers = redelivered(context, one)
-    if one.from_offset is None or one.until_offset is None:
+    if one.from_offset is None or one.to_offset is None:
         return format_html("{} · {}", place, numbers)
-    offsets = _("offsets %(low)s to %(high)s") % {"low": count(one.from_offset), "high": count(one.until_offset - 1)}
+    offsets = _("offsets %(low)s to %(high)s") % {"low": count(one.from_offset), "high": count(one.to_offset - 1)}
     return format_html("{} · {} · {}", place, offsets, numbers)
 
 

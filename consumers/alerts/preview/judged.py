@@ -241,7 +241,7 @@ def repeat_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray, *, 
     rows = RepeatEvent.objects.filter(last_at__gte=grid.since - HOUR, started_at__lt=grid.until)
     rows = rows if messages else rows.filter(confidence__in=SURE)
     of_group: dict[int, list[tuple[int, int, int]]] = {}
-    for group, begun, last, low in rows.values_list("group_id", "started_at", "last_at", "messages_low"):
+    for group, begun, last, low in rows.values_list("group_id", "started_at", "last_at", "redelivered_low"):
         span = (microseconds(begun), microseconds(last + HOUR), (low or 0) if messages else 1)
         of_group.setdefault(group, []).append(span)
     asked = ConsumerGroup.objects.filter(membership_at__isnull=False).values_list("pk", flat=True)

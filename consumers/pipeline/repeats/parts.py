@@ -112,8 +112,8 @@ class RepeatFound:
         """The reason of each null."""
         bound = next((part.unknown for part in self.parts if part.unknown is not None), None)
         reasons = {
-            "messages_low": bound if self.low is None else None,
-            "messages_high": bound if self.high is None else None,
+            "redelivered_low": bound if self.low is None else None,
+            "redelivered_high": bound if self.high is None else None,
             "began_after": RepeatUnknown.NOT_READ_BEFORE if self.began_after_us is None else None,
         }
         return {name: str(reason) for name, reason in reasons.items() if reason is not None}

@@ -63,14 +63,14 @@ def test_groups_that_were_never_checked_are_one_unknown_finding(groups) -> None:
     for name in ("audit", "stock"):
         a_group(groups["mail"].cluster, name)
     [row] = finding_list(FindingFilters(code="not_checked"), NOW, page=1, page_size=9).rows
-    assert (row.severity, row.sentence) == ("unknown", "2 groups not checked.")
+    assert (row.severity, row.text) == ("unknown", "2 groups not checked.")
 
 
 def test_findings_of_late_checks_stand_and_are_said_to_be_late(groups) -> None:
     was_checked(groups["mail"], seconds_ago=4000)
     found = finding_list(FindingFilters(group="mail"), NOW, page=1, page_size=9).rows
     assert [row.code for row in found] == ["not_checked", "retries_discarded", "too_few_queues"]
-    assert found[0].sentence == "1 group not checked. Findings are as of the last check."
+    assert found[0].text == "1 group not checked. Findings are as of the last check."
 
 
 def test_pages_go_on_behind_late_checks(groups) -> None:
@@ -81,12 +81,15 @@ def test_pages_go_on_behind_late_checks(groups) -> None:
 
 def test_a_row_says_what_it_means_and_what_to_do(groups) -> None:
     [row] = finding_list(FindingFilters(code="late_delay_levels"), NOW, page=1, page_size=9).rows
-    assert row.sentence == (
+    assert row.text == (
         "broker-a delivers delayed messages late: the first of level 3 was due 1 min 6 s before the newest scrape. "
         "Late levels: 3, with 5 messages."
     )
     assert (row.broker, row.group, row.since) == ("broker-a", None, ago(60))
-    assert row.unknown == {"group": "it concerns no single group"}
+    assert row.unknown == {
+        name: f"it concerns no single {noun}"
+        for name, noun in (("group", "group"), ("topic", "topic"), ("client_id", "client"))
+    }
     assert row.log == "broker.log: ScheduleMessageService, executeOnTimeUp exception"
     assert row.documentation == "findings.md#delay-levels"
 

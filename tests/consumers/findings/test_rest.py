@@ -3,6 +3,8 @@
 import pytest
 import time_machine
 
+from consumers.queries.findings import finding_row
+from consumers.vocabulary.findings import FindingCode
 from tests.health_rows import a_finding, was_checked
 from tests.world import NOW, a_cluster, a_group
 
@@ -34,17 +36,52 @@ def test_it_answers_in_the_named_fields(billing, api):
         "subject": "group",
         "cluster": "prod",
         "group": "billing",
+        "topic": None,
         "broker": None,
+        "client_id": None,
         "title": "Failed messages are discarded",
-        "sentence": "Failed messages are discarded: broker-a",
+        "text": "Failed messages are discarded: broker-a",
         "help": "With retryQueueNums 0, a broker answers success and drops a failed message.",
         "remedy": "Set retryQueueNums of the group to 1 or more (mqadmin updateSubGroup -q 1, with its other values).",
         "log": None,
         "params": {"brokers": ["broker-a"]},
+        "evidence": [{"name": "brokers", "text": "broker-a"}],
         "since": "2026-03-14T02:50:00Z",
         "last_seen_at": "2026-03-14T02:59:50Z",
         "documentation": "findings.md#retries",
-        "unknown": {"broker": "it concerns no single broker", "log": "no log has a line of it"},
+        "unknown": {
+            "topic": "it concerns no single topic",
+            "broker": "it concerns no single broker",
+            "client_id": "it concerns no single client",
+            "log": "no log has a line of it",
+        },
+    }
+
+
+LOST_LOCK = {
+    "client_id": "10.0.0.7@1",
+    "renewed_seconds": 40.0,
+    "queues": {"count": 1, "places": [["Stock", "b", [3]]]},
+}
+TWO_TOPICS = {"count": 2, "places": [["Stock", "b", [3]], ["Orders", "b", [0]]]}
+
+
+@pytest.mark.parametrize(
+    ("code", "params", "topic", "client_id"),
+    [
+        ("lock_lost", LOST_LOCK, "Stock", "10.0.0.7@1"),
+        ("lock_lost", LOST_LOCK | {"queues": TWO_TOPICS}, None, "10.0.0.7@1"),
+        ("doubly_owned", {"topic": "Stock", "owners": ["c1", "c2"], "doubly_owned": 4}, "Stock", None),
+        ("duplicate_client_ids", {"connections": {"c1": {"b": ["10.0.0.7:1", "10.0.0.8:1"]}}}, None, "c1"),
+        ("lost_offsets", {"queues": 4, "brokers": ["b"]}, None, None),
+    ],
+)
+def test_it_names_the_topic_and_the_client_that_it_concerns_alone(code, params, topic, client_id):
+    names = {"cluster": "prod", "group": "billing", "broker": ""}
+    row = finding_row(FindingCode(code), params, severity="warning", **names, since=NOW, last_seen_at=NOW)
+    assert (row.topic, row.client_id) == (topic, client_id)
+    assert {name for name in ("topic", "client_id") if name in row.unknown} == {
+        name for name, value in (("topic", topic), ("client_id", client_id)) if value is None
     }
 
 

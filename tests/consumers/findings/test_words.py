@@ -44,7 +44,7 @@ def test_every_finding_has_whole_words(code, language) -> None:
     row = {"severity": "critical", "cluster": "prod", "group": "billing", "broker": "broker-a"}
     with override(language):
         words = finding_row(code, named(code), since=NOW, last_seen_at=NOW, **row)
-    said = [words.title, words.sentence, words.help, words.remedy]
+    said = [words.title, words.text, words.help, words.remedy]
     assert all(said)
     assert not [text for text in said if "%(" in text]
     if language == "zh-hans":

@@ -172,7 +172,7 @@ def owners(group: NightGroup) -> set[str]:
 
 def told(group: NightGroup) -> list[Told]:
     rows = RepeatEvent.objects.filter(group__name=group.group).order_by("started_at")
-    return [Told(*row) for row in rows.values_list("cause", "confidence", "messages_low", "messages_high")]
+    return [Told(*row) for row in rows.values_list("cause", "confidence", "redelivered_low", "redelivered_high")]
 
 
 def assert_told(lines: Sequence[Line], title: str) -> None:

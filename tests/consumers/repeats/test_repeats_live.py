@@ -69,7 +69,7 @@ def redelivered(*notes: Counter[Any]) -> int:
 
 def told(group: str) -> list[tuple[str, str, int | None, int | None]]:
     rows = RepeatEvent.objects.filter(group__name=group).order_by("started_at")
-    return list(rows.values_list("cause", "confidence", "messages_low", "messages_high"))
+    return list(rows.values_list("cause", "confidence", "redelivered_low", "redelivered_high"))
 
 
 def test_a_killed_member_is_one_event_whose_bounds_hold_what_came_again(

@@ -29,33 +29,33 @@ def test_it_answers_in_the_named_fields(billing, api):
     left = {"code": "owner_left", "client_id": "10.0.0.7@3312", "sentence": "10.0.0.7@3312 left"}
     behind = "the new owner started 40 messages behind the old owner's memory: no final commit"
     assert row == {
-        "event": "prod/billing/consumer_crash/2026-03-14T02:50:00.000000Z",
+        "id": "prod/billing/consumer_crash/2026-03-14T02:50:00.000000Z",
         "cluster": "prod",
         "group": "billing",
         "cause": "consumer_crash",
         "confidence": "proven",
         "began_after": "2026-03-14T02:49:45Z",
-        "started_at": "2026-03-14T02:50:00Z",
+        "began_before": "2026-03-14T02:50:00Z",
         "last_at": "2026-03-14T02:50:00Z",
-        "queues": 1,
-        "messages_low": 40,
-        "messages_high": 120,
+        "queue_count": 1,
+        "redelivered_low": 40,
+        "redelivered_high": 120,
         "evidence": [left, {"code": "start_behind_memory", "messages": 40, "sentence": behind}],
-        "parts": [
+        "queues": [
             {
                 "topic": "Orders",
                 "broker": "broker-a",
                 "queue_id": 0,
                 "from_offset": 900,
-                "until_offset": 1020,
-                "messages_low": 40,
-                "messages_high": 120,
+                "to_offset": 1020,
+                "redelivered_low": 40,
+                "redelivered_high": 120,
                 "confidence": "proven",
                 "unknown": {},
             }
         ],
         "action": "Find out why the member ended: kill -9, out of memory, or a lost host.",
-        "prevention": "Stop members with shutdown() and a signal that they handle. A shorter "
+        "prevented_by": "Stop members with shutdown() and a signal that they handle. A shorter "
         "persistConsumerOffsetInterval and smaller pulls make a crash repeat less.",
         "judged_at": "2026-03-14T02:50:30Z",
         "unknown": {},
@@ -64,13 +64,13 @@ def test_it_answers_in_the_named_fields(billing, api):
 
 def test_an_unknown_bound_is_null_with_its_reason(billing, api):
     part = a_part(ago(600), high=None, until_offset=None, unknown="overlap_not_counted")
-    a_repeat(billing, messages_high=None, parts=[part], unknown={"messages_high": "overlap_not_counted"})
+    a_repeat(billing, redelivered_high=None, parts=[part], unknown={"redelivered_high": "overlap_not_counted"})
 
     [row] = api.get(URL).json()["results"]
 
     reason = "RocketMQ does not count what two owners both consume"
-    assert (row["messages_high"], row["unknown"]) == (None, {"messages_high": reason})
-    assert row["parts"][0]["unknown"] == {"messages_high": reason, "until_offset": reason}
+    assert (row["redelivered_high"], row["unknown"]) == (None, {"redelivered_high": reason})
+    assert row["queues"][0]["unknown"] == {"redelivered_high": reason, "to_offset": reason}
 
 
 def test_it_filters(billing, api):
@@ -147,10 +147,10 @@ def test_it_is_read_only_and_not_for_everybody(billing, api, client):
 def test_it_comes_as_csv(billing, api):
     a_repeat(billing)
 
-    answer = api.get(URL, {"format": "csv", "fields": "group,cause,messages_low,messages_high"})
+    answer = api.get(URL, {"format": "csv", "fields": "group,cause,redelivered_low,redelivered_high"})
 
     lines = b"".join(answer.streaming_content).decode().splitlines()
-    assert lines[:2] == ["group,cause,messages_low,messages_high,unknown", "billing,consumer_crash,40,120,"]
+    assert lines[:2] == ["group,cause,redelivered_low,redelivered_high,unknown", "billing,consumer_crash,40,120,"]
 
 
 @pytest.mark.parametrize("repeats", [1, 30])

@@ -55,7 +55,7 @@ def _stopped(cluster: Cluster) -> None:
     for number in range(6):
         a_rebalance(group, ago(300 + 300 * number))
     a_repeat(group, ago(900))
-    a_repeat(group, ago(300), confidence="possible", messages_low=2)
+    a_repeat(group, ago(300), confidence="possible", redelivered_low=2)
 
 
 def _well(cluster: Cluster) -> None:

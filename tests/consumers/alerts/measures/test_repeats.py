@@ -25,21 +25,21 @@ def test_a_watched_group_without_a_repeat_has_a_measured_zero(billing: ConsumerG
 
 def test_they_count_an_hour(billing: ConsumerGroup) -> None:
     a_repeat(billing, ago(60))
-    a_repeat(billing, ago(3590), messages_low=5)
-    a_repeat(billing, ago(3700), messages_low=900)
+    a_repeat(billing, ago(3590), redelivered_low=5)
+    a_repeat(billing, ago(3700), redelivered_low=900)
 
     assert (seen(Measure.REPEATS), seen(Measure.REDELIVERED)) == (2, 45)
 
 
 def test_a_cause_that_is_only_possible_is_no_event(billing: ConsumerGroup) -> None:
-    a_repeat(billing, confidence="possible", messages_low=0)
+    a_repeat(billing, confidence="possible", redelivered_low=0)
 
     assert seen(Measure.REPEATS) == 0
 
 
 def test_an_unknown_bound_adds_nothing_to_the_least(billing: ConsumerGroup) -> None:
-    a_repeat(billing, messages_low=None, messages_high=None)
-    a_repeat(billing, ago(300), messages_low=7, messages_high=None)
+    a_repeat(billing, redelivered_low=None, redelivered_high=None)
+    a_repeat(billing, ago(300), redelivered_low=7, redelivered_high=None)
 
     assert seen(Measure.REDELIVERED) == 7
 

@@ -132,7 +132,7 @@ def test_repeats_are_those_that_rules_count(groups: list[ConsumerGroup], measure
     for group in groups[5:]:
         for at in dice.sample(range(100, 6000, 50), dice.choice([0, 1, 5])):
             sure = dice.choice(["proven", "likely", "possible"])
-            a_repeat(group, ago(at), last_at=ago(at - dice.choice([0, 90])), confidence=sure, messages_low=at)
+            a_repeat(group, ago(at), last_at=ago(at - dice.choice([0, 90])), confidence=sure, redelivered_low=at)
     judged = judged_moments(GRID, timedelta(seconds=120))
     found = last_of(repeat_values(places(groups), GRID, judged, messages=measure == Measure.REDELIVERED))
     assert found == live(measure)

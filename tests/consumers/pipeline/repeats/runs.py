@@ -46,7 +46,7 @@ def _spans(groups):
 
 def events():
     """Without when they were evaluated."""
-    names = ("cause", "confidence", "started_at", "last_at", "messages_low", "messages_high", "parts", "evidence")
+    names = ("cause", "confidence", "started_at", "last_at", "redelivered_low", "redelivered_high", "parts", "evidence")
     return list(RepeatEvent.objects.order_by("started_at", "cause").values_list(*names))
 
 

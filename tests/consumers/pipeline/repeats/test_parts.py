@@ -53,7 +53,7 @@ def test_a_part_without_a_high_bound_leaves_the_event_without_one_and_keeps_the_
     )
 
     assert (event.low, event.high) == (3, None)
-    assert event.unknown == {"messages_high": "owner_not_sampled"}
+    assert event.unknown == {"redelivered_high": "owner_not_sampled"}
 
 
 def test_a_beginning_without_a_reading_before_has_its_reason():

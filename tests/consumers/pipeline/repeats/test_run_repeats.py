@@ -29,13 +29,13 @@ def test_a_crash_is_one_event_with_its_queue_and_offsets(lake, billing):
 
     assert evaluate(lake, rebalanced=["billing"]) == 1
     event = RepeatEvent.objects.get()
-    assert (event.cause, event.confidence, event.messages_low, event.messages_high) == (
+    assert (event.cause, event.confidence, event.redelivered_low, event.redelivered_high) == (
         "consumer_crash",
         "proven",
         40,
         120,
     )
-    assert (event.began_after, event.started_at, event.queues) == (ago(615), ago(600), 1)
+    assert (event.began_after, event.started_at, event.queue_count) == (ago(615), ago(600), 1)
     [part] = event.parts
     assert (part["topic"], part["broker"], part["queue_id"]) == ("Orders", "broker-a", 0)
     assert (part["from_offset"], part["until_offset"]) == (900, 1020)
@@ -93,7 +93,7 @@ def test_our_reset_is_named_with_its_number(lake, billing):
     evaluate(lake, offsets_read(900, 950, 410, 420))
 
     event = RepeatEvent.objects.get()
-    assert (event.cause, event.confidence, event.messages_low) == ("reset", "proven", 560)
+    assert (event.cause, event.confidence, event.redelivered_low) == ("reset", "proven", 560)
     assert event.evidence[0] == {"code": "reset_written", "reset": str(reset.pk), "target": 400}
 
 
@@ -231,7 +231,7 @@ def test_messages_sent_back_are_one_event_while_they_keep_coming(lake, billing):
     evaluate(lake, since=600)
 
     event = RepeatEvent.objects.get()
-    assert (event.cause, event.messages_low, event.messages_high) == ("wrong_ack", 7, 7)
+    assert (event.cause, event.redelivered_low, event.redelivered_high) == ("wrong_ack", 7, 7)
     assert {part["topic"] for part in event.parts} == {"%RETRY%billing"}
 
 
@@ -240,7 +240,7 @@ def test_a_minute_is_counted_once_however_many_runs_see_it(lake, billing):
     for until in (45, 30, 0):
         evaluate(lake, since=60, until=until)
 
-    assert RepeatEvent.objects.get().messages_high == 5
+    assert RepeatEvent.objects.get().redelivered_high == 5
 
 
 def test_a_batch_is_named_where_members_take_several_messages(lake, billing):

@@ -43,8 +43,8 @@ def test_it_shows_the_cause_its_evidence_and_what_to_do(billing, shown, url):
 
 def test_a_bound_that_is_unknown_is_no_zero_and_has_its_reason(billing, shown):
     part = a_part(ago(600), low=None, high=None, from_offset=None, until_offset=None, unknown="owner_not_sampled")
-    reasons = dict.fromkeys(("messages_low", "messages_high"), "owner_not_sampled")
-    a_repeat(billing, messages_low=None, messages_high=None, parts=[part], unknown=reasons)
+    reasons = dict.fromkeys(("redelivered_low", "redelivered_high"), "owner_not_sampled")
+    a_repeat(billing, redelivered_low=None, redelivered_high=None, parts=[part], unknown=reasons)
 
     page = shown(TAB)
 
@@ -53,14 +53,14 @@ def test_a_bound_that_is_unknown_is_no_zero_and_has_its_reason(billing, shown):
 
 
 def test_an_upper_bound_alone_that_is_unknown_leaves_the_least(billing, shown):
-    a_repeat(billing, messages_high=None, unknown={"messages_high": "overlap_not_counted"})
+    a_repeat(billing, redelivered_high=None, unknown={"redelivered_high": "overlap_not_counted"})
 
     assert '<span title="RocketMQ does not count what two owners both consume">≥ 40</span>' in shown(TAB)
 
 
 def test_causes_have_totals_that_filter(billing, shown):
     a_repeat(billing)
-    a_repeat(billing, ago(300), cause="reset", messages_low=7, messages_high=7)
+    a_repeat(billing, ago(300), cause="reset", redelivered_low=7, redelivered_high=7)
 
     page = shown("/repeats/")
     assert 'href="?cause=reset"' in page
