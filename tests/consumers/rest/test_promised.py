@@ -8,13 +8,13 @@ from drf_spectacular.generators import SchemaGenerator
 
 UNDER = "groups/{cluster}/{group}/"
 GROUP = (
-    "cluster group kind state state_detail flags completeness lag_messages lag_messages_at_least never_committed_queues "
-    "time_lag_seconds time_lag_kind consume_rate produce_rate drain_seconds members online message_model consume_type "
-    "retry_rate dlq_messages taken_at judged_at unknown_reason unknown"
+    "cluster group kind state state_detail flags completeness lag_messages lag_messages_at_least "
+    "never_committed_queues time_lag_seconds time_lag_kind consume_rate produce_rate drain_seconds members online "
+    "message_model consume_type retry_rate dlq_messages taken_at judged_at unknown_reason unknown"
 )
 REBALANCE = (
-    "event group topic started_after started_before settled_at cause evidence members_before members_after queues_moved "
-    "unowned_queue_seconds doubly_owned_queues replayed_messages replayed_messages_low polls"
+    "event group topic started_after started_before settled_at cause evidence members_before members_after "
+    "queues_moved unowned_queue_seconds doubly_owned_queues replayed_messages replayed_messages_low polls"
 )
 REPEAT = (
     "id cluster group began_after began_before queues redelivered_low redelivered_high cause confidence evidence "
