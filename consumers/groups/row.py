@@ -115,6 +115,9 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
         "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
         "drain_seconds": _drain_reason(shown, fields),
+        "retry_rate": shown.unread_reason
+        or shown.unjudged_reason
+        or gettext("too few polls have a committed offset of its retry topic"),
         "expires_unconsumed_seconds": _expiry_reason(shown, judged),
         "expires_unconsumed_at_most": _expiry_reason(shown, judged),
         "dlq_messages": shown.unread_reason

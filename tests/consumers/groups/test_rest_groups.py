@@ -53,6 +53,15 @@ def test_it_answers_in_the_named_fields(cluster, api):
     assert row["unknown"]["time_lag_seconds"].startswith("the lag is newer than the last evaluation")
 
 
+def test_retries_of_a_group_that_never_committed_to_its_retry_topic_are_unknown_and_not_zero(cluster, api):
+    a_judged_group(a_group(cluster, "pricing-cache"), retry_rate=None)
+
+    [row] = api.get(URL).json()["results"]
+
+    reason = "too few polls have a committed offset of its retry topic"
+    assert (row["retry_rate"], row["unknown"]["retry_rate"]) == (None, reason)
+
+
 def test_it_finds_a_group_that_only_the_overlay_makes_unknown(cluster, api):
     a_dead_broker(cluster)
     a_whole_group(cluster, "well")
