@@ -142,24 +142,27 @@ def _recent(hour: "_Sums | None", day: "_Sums") -> Recent:
         unknown["dlq_day_messages"] = day.partly | {"at_least": day.known}
     else:
         dead = day.known["into_dlq"]
-    is_part = hour is not None and bool(hour.known["consumed"]) and hour.partly is not None
+    # A share is of windows in which both numbers are known.
+    part = hour.together if hour is not None and hour.partly is not None and hour.together["consumed"] else None
     return Recent(
         share,
         dead,
         unknown,
         dlq_day_messages_at_least=day.known["into_dlq"] if day.has_known else None,
         dlq_day_since=day.since,
-        retry_share_known=hour.known["into_retry"] / hour.known["consumed"] if hour and is_part else None,
-        retry_share_since=hour.since if hour and is_part else None,
+        retry_share_known=part["into_retry"] / part["consumed"] if part else None,
+        retry_share_since=hour.since if hour and part else None,
     )
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """What is known of each number; `partly` says of how much of the time that is, null where of all of it. `since`:
-    when the first window begins that is known, where something before it is not."""
+    """What is known of each number, and of windows in which all of them are; `partly` says of how much of the time that
+    is, null where of all of it. `since`: when the first window begins that is known, where something before it is not.
+    """
 
     known: dict[str, int]
+    together: dict[str, int]
     partly: dict[str, Any] | None
     since: datetime | None
     has_known: bool
@@ -193,6 +196,7 @@ def _sums(
             first_known=Min("start", filter=is_known),
             last=Max("start"),
             **{f"sum_{name}": Sum(name) for name in names},
+            **{f"together_{name}": Sum(name, filter=is_known) for name in names},
         )
     )
     return {
@@ -207,6 +211,7 @@ def _summed(row: dict[str, Any], names: Sequence[str], covered: Sequence[Tile], 
     begins_late = partly is not None and row["whole"] and row["first_known"] > covered[0][1]
     return _Sums(
         {name: row[f"sum_{name}"] or 0 for name in names},
+        {name: row[f"together_{name}"] or 0 for name in names},
         partly,
         row["first_known"] if begins_late else None,
         bool(row["whole"]),

@@ -116,6 +116,17 @@ def test_a_hole_says_how_much_is_known(group):
     }
 
 
+def test_a_share_is_of_the_minutes_in_which_both_numbers_are_known(group):
+    fill(group)
+    GroupWindow.objects.filter(step_seconds__in=(60, 600), start=at(24 * 3600 - 600)).update(into_retry=None)
+    assert recent(group).retry_share_known == pytest.approx(59 / 590)
+
+
+def test_what_never_was_read_is_no_share_of_zero(group):
+    fill(group, into_retry=None)
+    assert (recent(group).retry_share, recent(group).retry_share_known) == (None, None)
+
+
 def test_a_missing_minute_is_a_hole(group):
     fill(group)
     GroupWindow.objects.filter(step_seconds=60, start=UNTIL.replace(second=0) - MINUTE).delete()
