@@ -228,6 +228,7 @@ SMALL_MACHINE = {"SPARK_MASTER": "local[1]", "SPARK_DRIVER_MEMORY": "1g"}
 
 # The demo tells its story within minutes, so it is read and judged over shorter times than a cluster in earnest.
 DEMO_PACE = {
+    "CONSUMERSCOPE_DEMO": "1",
     "CONSUMERSCOPE_POLL_SECONDS": "5",
     "CONSUMERSCOPE_AGGREGATE_SECONDS": "15",
     "CONSUMERSCOPE_WINDOW_SECONDS": "60",

@@ -241,7 +241,7 @@ def _kind_choices(frame: Frame, query: GroupsQuery, counts: dict[ListKind, int])
 
 
 def _online_choices(frame: Frame, query: GroupsQuery) -> list[Choice]:
-    labels = (("", _("online and offline")), ("yes", _("online")), ("no", _("offline")))
+    labels = (("", _("all")), ("yes", _("online")), ("no", _("offline")))
     return [Choice(label, frame.here(online=value or None), query.online == value) for value, label in labels]
 
 

@@ -11,6 +11,11 @@ ALLOWED_HOSTS = words(
     "127.0.0.1,localhost,[::1]",
     "Host names that pages answer to. `/healthz` and `/readyz` answer to any.",
 )
+CONSUMERSCOPE_DEMO = flag(
+    "CONSUMERSCOPE_DEMO",
+    False,
+    "1: pages say that the watched cluster is the demo, and tell its story. `make run` sets it while the demo runs.",
+)
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
 
@@ -59,6 +64,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "dashboard.pages.site.theme.theme_of",
+                "dashboard.pages.site.demo.demo_of",
                 "dashboard.pages.site.account.languages_of",
             ],
         },
