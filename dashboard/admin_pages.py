@@ -1,6 +1,6 @@
 """Restricts admin pages to GET, HEAD and POST: Django's own treat any other method as a GET."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from dashboard.pages.site.login import has_sign_on, limited, takes_passwords
@@ -21,18 +22,31 @@ View = Callable[..., HttpResponseBase]
 opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
 
+# What people come to administer. All other models are rows that the site writes, and stand apart.
+ADMINISTERED = frozenset(
+    {"Cluster", "GroupThresholds", "ConsumerGroup", "Reset", "Resend", "ApiToken", "AuditEvent", "SignOnAccount"}
+)
+
+
 class AdminPages(AdminSite):
+    site_header = "Consumerscope"
+    site_title = "Consumerscope"
+    index_title = _("Administration")
+
     def admin_view(self, view: View, cacheable: bool = False) -> Any:
         guarded: View = super().admin_view(view, cacheable)
         return opened_or_sent(guarded)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Models in the order in which they are registered, which is that of what people look for."""
+        """Models in the order in which they are registered, which is that of what people look for.
+
+        The list of all comes in three: what is administered, users, and the rows that the site writes.
+        """
         places = {model: place for place, model in enumerate(self._registry)}
         apps: list[Any] = super().get_app_list(request, app_label)
         for app in apps:
             app["models"].sort(key=lambda entry: places[entry["model"]])
-        return apps
+        return apps if app_label else list(_apart(apps))
 
     @method_decorator(opened_or_sent)
     @method_decorator(limited)
@@ -44,6 +58,19 @@ class AdminPages(AdminSite):
         if not takes_passwords() and not self.has_permission(request):
             raise PermissionDenied
         return super().login(request, extra_context)
+
+
+def _apart(apps: list[Any]) -> Iterator[Any]:
+    own = [app for app in apps if app["app_label"] == "consumers"]
+    for app in own:
+        models = [entry for entry in app["models"] if entry["object_name"] in ADMINISTERED]
+        if models:
+            yield app | {"name": _("Clusters and consumers"), "models": models}
+    yield from (app for app in apps if app not in own)
+    for app in own:
+        models = [entry for entry in app["models"] if entry["object_name"] not in ADMINISTERED]
+        if models:
+            yield app | {"name": _("Stored rows, read-only"), "models": models}
 
 
 class AdminPagesConfig(AdminConfig):

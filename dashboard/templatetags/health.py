@@ -97,12 +97,16 @@ FINDING_SEVERITY_LIKE = {
     FindingSeverity.CRITICAL: "STOP",
     FindingSeverity.WARNING: "WARN",
     FindingSeverity.UNKNOWN: "UNKNOWN",
-    FindingSeverity.INFO: "UNKNOWN",
 }
 
 
 @register.simple_tag
 def severity(word: FindingSeverity) -> SafeString:
+    """By shape and word; a note has no shape, and never the one of what is unknown."""
+    if word == FindingSeverity.INFO:
+        return format_html(
+            '<span class="state state-info"><span class="word">{}</span></span>', FINDING_SEVERITIES[word]
+        )
     return like_state(FINDING_SEVERITY_LIKE[word], FINDING_SEVERITIES[word])
 
 

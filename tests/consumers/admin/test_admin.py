@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import ApiToken, Cluster, GroupState
+from dashboard.admin_pages import ADMINISTERED
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +94,22 @@ def test_the_pages_answer_no_other_method(world, method):
 def test_the_list_says_a_rule_in_words(world):
     GroupState.objects.update(rule="within_threshold_before")
     assert "within threshold a moment ago" in a_staff_client("viewer").get("/admin/consumers/groupstate/").text
+
+
+def test_the_first_page_lists_what_is_administered_before_users_and_stored_rows(world):
+    lists = a_staff_client("admin").get("/admin/").context["app_list"]
+    assert [app["app_label"] for app in lists] == ["consumers", "auth", "consumers"]
+    assert {entry["object_name"] for entry in lists[0]["models"]} == ADMINISTERED
+
+
+def test_the_first_page_leaves_out_no_model(world):
+    lists = a_staff_client("admin").get("/admin/").context["app_list"]
+    listed = [entry["model"] for app in lists for entry in app["models"] if app["app_label"] == "consumers"]
+    assert sorted(listed, key=str) == sorted(MODELS, key=str)
+
+
+def test_its_pages_bear_the_name_of_the_site(world):
+    assert "Django administration" not in a_staff_client("admin").get("/admin/").text
 
 
 def test_the_index_lists_models_in_the_order_of_what_people_look_for(world):

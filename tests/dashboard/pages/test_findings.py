@@ -56,6 +56,20 @@ def test_chips_count_by_severity_and_narrow_the_list(admin_client: Client, billi
     assert ["DLQ not readable" in line for line in lines(admin_client, "/findings/?severity=warning")] == [True]
 
 
+def test_a_title_is_not_said_twice(admin_client: Client, billing: ConsumerGroup) -> None:
+    a_finding(billing, "retried_in_place", "info")
+    [line] = lines(admin_client)
+    assert line.count("A failed message blocks its queue") == 1
+    assert "other messages of the queue wait" in line
+
+
+def test_a_note_does_not_look_like_something_unknown(admin_client: Client, billing: ConsumerGroup) -> None:
+    a_finding(billing, "settling", "info", params={"changed_seconds": 5.0})
+    body = admin_client.get("/findings/").text.partition('<ul class="findings">')[2]
+    assert "state-info" in body
+    assert "state-unknown" not in body
+
+
 def test_without_findings_it_says_what_was_checked(admin_client: Client, billing: ConsumerGroup) -> None:
     assert "No findings. All checks ran" in admin_client.get("/findings/").text
 
