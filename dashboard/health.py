@@ -62,6 +62,22 @@ def read_only_clusters(*, databases: Sequence[str] | None = None, **_: Any) -> l
     ]
 
 
+def clusters_of_sign_on(*, databases: Sequence[str] | None = None, **_: Any) -> list[checks.CheckMessage]:
+    """A role for a cluster whose name was misspelt in the setting is nobody's."""
+    if not databases or Cluster._meta.db_table not in connection.introspection.table_names():
+        return []
+    roles = set().union(*settings.CONSUMERSCOPE_OIDC_ROLES.values())
+    named = {cluster for _role, cluster in roles if cluster}
+    return [
+        checks.Warning(
+            f"CONSUMERSCOPE_OIDC_ROLES names the cluster {name!r}, which is not registered: nobody has a role for it.",
+            hint="'manage.py cluster list' tells names; they are compared exactly.",
+            id="consumerscope.W002",
+        )
+        for name in sorted(named - set(Cluster.objects.values_list("name", flat=True)))
+    ]
+
+
 REDIS_ANSWER_SECONDS = 1.0
 # A receiver that is restarted is no news.
 FILES_NAMED = 3

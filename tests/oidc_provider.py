@@ -105,7 +105,7 @@ def configure(settings: Any, provider: OidcProvider) -> None:
     settings.CONSUMERSCOPE_OIDC_ISSUER = provider.issuer
     settings.CONSUMERSCOPE_OIDC_CLIENT_ID = CLIENT
     settings.CONSUMERSCOPE_OIDC_CLIENT_SECRET = "secret"
-    settings.CONSUMERSCOPE_OIDC_ROLES = {"sre": "operator", "all": "viewer", "root": "admin"}
+    settings.CONSUMERSCOPE_OIDC_ROLES = {"sre": {("operator", "")}, "all": {("viewer", "")}, "root": {("admin", "")}}
     settings.AUTHENTICATION_BACKENDS = [
         "django.contrib.auth.backends.ModelBackend",
         "dashboard.pages.site.sign_on.SignOnBackend",

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from consumers.jobs.acts import note
-from consumers.models import ApiToken, AuditAction, Cluster, GroupThresholds
+from consumers.models import ApiToken, AuditAction, Cluster, ClusterRole, GroupThresholds
 from consumers.polling.registration import (
     WrongOption,
     checked_addresses,
@@ -55,9 +55,40 @@ class Audited(admin.ModelAdmin):
         return entry
 
 
-for model, page in ((User, UserAdmin), (Group, GroupAdmin)):
+class ClusterRoleInline(admin.TabularInline):
+    """Whoever may change users gives and takes them."""
+
+    model = ClusterRole
+    extra = 0
+    verbose_name = "role for one cluster"
+    verbose_name_plural = "roles for single clusters"
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("auth.view_user")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("auth.change_user")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("auth.change_user")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("auth.change_user")
+
+
+class AuditedUserAdmin(Audited, UserAdmin):
+    def get_inlines(self, request: HttpRequest, obj: Any) -> list[Any]:
+        """A user that is being added has a name and a password first."""
+        return [] if obj is None else [ClusterRoleInline]
+
+
+class AuditedGroupAdmin(Audited, GroupAdmin):
+    """Permissions of roles."""
+
+
+for model, page in ((User, AuditedUserAdmin), (Group, AuditedGroupAdmin)):
     admin.site.unregister(model)
-    admin.site.register(model, type(f"Audited{page.__name__}", (Audited, page), {}))
+    admin.site.register(model, page)
 
 
 # The admin form accepts the same settings as the command line. Secrets can be entered but are never shown.

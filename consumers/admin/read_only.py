@@ -264,5 +264,8 @@ show(models.Lease, "name holder expires_at")
 show(models.MachineClock, "name seen_at steady_seconds doubt doubt_at")
 show(models.ClockChange, "at machine seconds measured files")
 
+# Who may do what on single clusters: the page of a user changes it
+show(models.ClusterRole, "user cluster role", "cluster role", "user__username cluster__name")
+
 # Who is who at the provider of the sign-on
 show(models.SignOnAccount, "user name issuer subject confirmed_at refused_at", search="user__username name subject")

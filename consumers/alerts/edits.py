@@ -13,6 +13,7 @@ from consumers.alerts.channels.channel_settings import checked_channel, saved
 from consumers.alerts.channels.queue import next_number
 from consumers.alerts.channels.render import sample_payload
 from consumers.jobs.acts import note, note as log
+from consumers.jobs.permissions import check
 from consumers.models import (
     AlertRule,
     Channel,
@@ -27,7 +28,7 @@ from consumers.models import (
 from consumers.vocabulary.alerts import IncidentSentence
 from consumers.vocabulary.reasons import stored_reason
 
-from .fields import MAY_MANAGE, AlertRefused, WrongValue, text as text_of, why_no_role
+from .fields import MAY_MANAGE, AlertRefused, WrongValue, cluster_of, text as text_of
 from .notes import checked_note
 from .rule_fields import checked_rule
 
@@ -118,9 +119,13 @@ def send_test(channel: Channel, by: Any, now: datetime) -> Delivery:
 
 @transaction.atomic
 def save_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: datetime) -> GroupNote:
-    """Stores `note` with `fields`, see `checked_note`; None creates a note. Raises AlertRefused."""
+    """Stores `note` with `fields`, see `checked_note`; None creates a note. Raises AlertRefused, and PermissionDenied
+    where `by` may not manage alerts of the cluster that the note is of, or was of.
+    """
     values = checked_note(fields, note)
     kept = note or GroupNote()
+    for cluster in {values["cluster"], values["cluster"] if note is None else note.cluster}:
+        check(by, MAY_MANAGE, cluster_of(cluster))
     for name, value in values.items():
         setattr(kept, name, value)
     kept.changed_at, kept.changed_by_name = now, by.get_username()
@@ -131,6 +136,8 @@ def save_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: d
 
 @transaction.atomic
 def remove_note(note: GroupNote, by: Any, now: datetime) -> None:
+    """Raises PermissionDenied."""
+    check(by, MAY_MANAGE, cluster_of(note.cluster))
     log(note, note.group_pattern, by, "Removed the note.", now)
     note.delete()
 
@@ -141,30 +148,29 @@ LONGEST_TEXT = 2000
 FIELDS = ["acknowledged_at", "acknowledged_by", "acknowledged_by_name", "acknowledgement"]
 
 
-def why_not_acknowledged(incident: Incident, user: Any) -> str | None:
-    """Null where `user` may acknowledge the incident. A second acknowledgement replaces the first one."""
-    if not user.has_perm(MAY_MANAGE):
-        return why_no_role()
+def why_not_acknowledged(incident: Incident) -> str | None:
+    """Null where the incident can be acknowledged. A second acknowledgement replaces the first one."""
     if incident.status == IncidentStatus.FIRING:
         return None
     words = {IncidentStatus.PENDING: _("this one is pending"), IncidentStatus.RESOLVED: _("this one is resolved")}
     return _("Only a firing incident can be acknowledged: %s.") % words[IncidentStatus(incident.status)]
 
 
-def why_not_unacknowledged(incident: Incident, user: Any) -> str | None:
-    if against := why_not_acknowledged(incident, user):
+def why_not_unacknowledged(incident: Incident) -> str | None:
+    if against := why_not_acknowledged(incident):
         return against
     return _("The incident is not acknowledged.") if incident.acknowledged_at is None else None
 
 
 def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
     """Acknowledges the incident. `text` may be empty. Repeating the same acknowledgement changes nothing. Raises
-    AlertRefused.
+    AlertRefused, and PermissionDenied where `by` may not manage alerts of its cluster.
     """
+    check(by, MAY_MANAGE, incident.cluster_name)
     said = _checked(text)
     with transaction.atomic():
         _take_turn(incident)
-        if against := why_not_acknowledged(incident, by):
+        if against := why_not_acknowledged(incident):
             raise AlertRefused(against)
         name = by.get_username()
         if incident.acknowledged_at is not None and (name, said) == _acknowledged(incident):
@@ -178,10 +184,11 @@ def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
 
 
 def unacknowledge(incident: Incident, by: Any, now: datetime) -> None:
-    """Takes the acknowledgement back. Raises AlertRefused."""
+    """Takes the acknowledgement back. Raises as `acknowledge`."""
+    check(by, MAY_MANAGE, incident.cluster_name)
     with transaction.atomic():
         _take_turn(incident)
-        if against := why_not_unacknowledged(incident, by):
+        if against := why_not_unacknowledged(incident):
             raise AlertRefused(against)
         incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = None, None, None
         incident.acknowledgement = ""

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from django.db.models import TextChoices
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from consumers.jobs.acts import ActRefused
 from consumers.models import Comparison, Measure, Severity, State
@@ -26,8 +26,11 @@ from consumers.vocabulary.findings import FindingCode, FindingSeverity
 MAY_MANAGE = "consumers.manage_alerts"
 
 
-def why_no_role() -> str:
-    return _("Alerts are managed with the permission %s: the roles operator and admin have it.") % MAY_MANAGE
+def cluster_of(pattern: str) -> str:
+    """The cluster that a scope names; empty where it may take in several. Whoever has a role for that cluster alone may
+    manage what has such a scope.
+    """
+    return "" if any(mark in pattern for mark in "*?[") else pattern
 
 
 class AlertRefused(ActRefused):

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.acts import note
+from consumers.jobs.permissions import check as check_permission, why_not
 from consumers.models import AlertRule, ConsumerGroup, GroupKind, Incident, Silence, SubjectKind
 
 from . import fields as check
@@ -21,7 +22,7 @@ from .fields import (
     WrongValue,
     checked_fields,
     checks_of,
-    why_no_role,
+    cluster_of,
 )
 from .measured import Subject
 from .notes import Notes
@@ -116,11 +117,11 @@ def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
     """`fields`: reason, ends_at, and any of starts_at, cluster, group_pattern, topic, rule (a row), labels; or
     `everything`, true, where none of these narrows it.
 
-    Raises AlertRefused, with a sentence for each invalid field.
+    Raises AlertRefused, with a sentence for each invalid field; and PermissionDenied where `by` may not manage alerts
+    of the cluster, or of all clusters where it may cover several.
     """
-    if not by.has_perm(MAY_MANAGE):
-        raise AlertRefused(why_no_role())
     values = _checked(fields, now)
+    check_permission(by, MAY_MANAGE, cluster_of(values.get("cluster", "")))
     with transaction.atomic():
         silence = Silence.objects.create(**values, by=by, by_name=by.get_username(), created_at=now)
         note(silence, silence.reason, by, "Made the silence.", now)
@@ -155,7 +156,8 @@ def matched(fields: Mapping[str, Any], now: datetime) -> SilenceMatch:
 
 
 def end(silence: Silence, by: Any, now: datetime) -> None:
-    """Ends the silence now, also before it has begun. Raises AlertRefused."""
+    """Ends the silence now, also before it has begun. Raises AlertRefused, and PermissionDenied as `make`."""
+    check_permission(by, MAY_MANAGE, cluster_of(silence.cluster))
     with transaction.atomic():
         if Silence.objects.select_for_update().filter(pk=silence.pk).first() is None:
             raise AlertRefused(_("The silence no longer exists: it was removed with its rule, or expired long ago."))
@@ -169,8 +171,8 @@ def end(silence: Silence, by: Any, now: datetime) -> None:
 
 def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
     """Null where `user` may end it."""
-    if not user.has_perm(MAY_MANAGE):
-        return why_no_role()
+    if against := why_not(user, MAY_MANAGE, cluster_of(silence.cluster)):
+        return against
     if silence.ends_at <= now:
         return _("The silence ended at %s UTC.") % f"{silence.ends_at:%Y-%m-%d %H:%M}"
     return None

@@ -18,6 +18,7 @@ from django.utils import timezone
 from consumers.jobs import acts, asking
 from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
 from consumers.jobs.hold import Ports, connected, reaching
+from consumers.jobs.permissions import user_may
 from consumers.models import Client
 from consumers.polling.locks import Locked, lock
 from consumers.rocketmq.admin import RUNNING_INFO_DEADLINE_SECONDS
@@ -152,7 +153,7 @@ def dump_key(user_id: int, token: str) -> str:
 
 
 def ask_dump(user: Any, wanted: DumpedClient, now: datetime) -> str:
-    """Its token. Audits the request. Raises RedisDown. Whoever calls it has seen that the user has MAY_DUMP."""
+    """Its token. Audits the request. Raises RedisDown. Whoever calls it has seen that the user has MAY_DUMP there."""
     token = asking.new_token()
     asking.ask(dump_threads, dump_key(user.pk, token), {"wanted": asdict(wanted)}, now, RETAINED_SECONDS)
     acts.note_seen(Client, str(wanted), user, "Requested a thread dump.", now)
@@ -167,9 +168,10 @@ def dump_answer(user_id: int, token: str, wanted: DumpedClient) -> Answer[Thread
 @shared_task(name="consumers.dump_threads")
 def dump_threads(key: str, wanted: dict[str, str]) -> None:
     with asking.answering(key, "dump", RETAINED_SECONDS) as answer:
-        if not asking.has_permission(asking.user_of(key), MAY_DUMP):
-            raise AnswerFailed(AnswerProblem.DUMPS_NOT_PERMITTED, permission=MAY_DUMP)
-        answer["dump"] = take_dump(DumpedClient(**wanted)).as_json()
+        client = DumpedClient(**wanted)
+        if not user_may(asking.user_of(key), MAY_DUMP, client.cluster):
+            raise AnswerFailed(AnswerProblem.DUMPS_NOT_PERMITTED, permission=MAY_DUMP, cluster=client.cluster)
+        answer["dump"] = take_dump(client).as_json()
 
 
 def wait_for_dump(user_id: int, token: str) -> None:

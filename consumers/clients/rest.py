@@ -3,12 +3,13 @@
 from django.utils import timezone
 from django.utils.translation import gettext
 from rest_framework import status
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.clients.queries import ClientDetail, ThreadDumpRow, ThreadRow, client_detail, client_exists
+from consumers.jobs.permissions import check
 from consumers.rest.access import charge
 from consumers.rest.answers import object_response
 from consumers.rest.problems import answered
@@ -44,10 +45,9 @@ class ClientThreadsView(APIView):
 
         It wants the permission `dump_threads`, and each request is audited. One at a time is taken of each client.
         """
+        check(request.user, MAY_DUMP, cluster)
         user_id = request.user.pk
-        if user_id is None or not request.user.has_perm(MAY_DUMP):
-            why = gettext("To take thread dumps, you need the permission %(permission)s.")
-            raise PermissionDenied(why % {"permission": MAY_DUMP})
+        assert user_id is not None, "nobody has a permission"
         now = timezone.now()
         if not client_exists(cluster, client):
             raise client_missing(cluster, client)

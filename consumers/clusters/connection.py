@@ -13,6 +13,7 @@ from celery import shared_task
 from consumers.jobs import asking
 from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
 from consumers.jobs.hold import connected, reaching
+from consumers.jobs.permissions import user_may
 from consumers.models import Cluster
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
@@ -154,7 +155,7 @@ KIND = "connection"
 
 
 def ask_check(user: Any, cluster: str, now: datetime) -> str:
-    """Its token. Raises RedisDown. Whoever calls it has seen that the user has MAY_CHECK."""
+    """Its token. Raises RedisDown. Whoever calls it has seen that the user has MAY_CHECK there."""
     token = asking.new_token()
     key = asking.user_key(KIND, user.pk, token)
     asking.ask(check_connection, key, {"cluster": cluster}, now, RETAINED_SECONDS)
@@ -170,8 +171,8 @@ def check_answer(user_id: int, token: str, cluster: str) -> Answer[ConnectionChe
 @shared_task(name="consumers.check_connection")
 def check_connection(key: str, cluster: str) -> None:
     with asking.answering(key, "check", RETAINED_SECONDS) as answer:
-        if not asking.has_permission(asking.user_of(key), MAY_CHECK):
-            raise AnswerFailed(AnswerProblem.CHECKS_NOT_PERMITTED, permission=MAY_CHECK)
+        if not user_may(asking.user_of(key), MAY_CHECK, cluster):
+            raise AnswerFailed(AnswerProblem.CHECKS_NOT_PERMITTED, permission=MAY_CHECK, cluster=cluster)
         found = Cluster.objects.filter(name=cluster).first()
         if found is None:
             raise AnswerFailed(AnswerProblem.CLUSTER_GONE, cluster=cluster)

@@ -10,6 +10,7 @@ from django.conf import settings
 from consumers.jobs import acts, asking
 from consumers.jobs.asking import Answer, AnswerFailed
 from consumers.jobs.hold import connected, masters
+from consumers.jobs.permissions import user_may
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.registration import NoAccess
 from consumers.rocketmq.admin import BrokerAdmin
@@ -192,9 +193,9 @@ def note_seen(user: Any, what: str, sentence: str, now: datetime) -> None:
 MAY_SEE = "consumers.view_message_body"
 
 
-def bodies_not_permitted() -> AnswerFailed:
-    return AnswerFailed(AnswerProblem.BODIES_NOT_PERMITTED, permission=MAY_SEE)
+def bodies_not_permitted(cluster: str) -> AnswerFailed:
+    return AnswerFailed(AnswerProblem.BODIES_NOT_PERMITTED, permission=MAY_SEE, cluster=cluster)
 
 
-def may_see(user_id: int) -> bool:
-    return asking.has_permission(user_id, MAY_SEE)
+def may_see(user_id: int, cluster: str) -> bool:
+    return user_may(user_id, MAY_SEE, cluster)

@@ -40,6 +40,7 @@ from consumers.dead_letters.resend.preview import (
     start,
 )
 from consumers.dead_letters.resend.run import MAY_RESEND
+from consumers.jobs.permissions import check, why_not
 from consumers.models import Destination, Resend, ResendOutcome, ResendStatus
 from consumers.queries.declared import public
 from consumers.rest.access import MayChange
@@ -117,11 +118,8 @@ class DeadLetterExportView(APIView):
         JSON lines it is an object with `error`.
         """
         values = ExportParameters.of(request)
-        if values["bodies"] and not request.user.has_perm(MAY_SEE):
-            raise PermissionDenied(
-                gettext("Message bodies need the permission %(permission)s. Leave out 'bodies'.")
-                % {"permission": MAY_SEE}
-            )
+        if values["bodies"] and (against := why_not(request.user, MAY_SEE, cluster)):
+            raise PermissionDenied(gettext("%(why)s Or leave out 'bodies'.") % {"why": against})
         found_group(cluster, group)
         wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], _filters(values))
         try:
@@ -234,13 +232,6 @@ class ConfirmSerializer(serializers.Serializer[Any]):
 class MayResend(MayChange):
     permission = MAY_RESEND
 
-    @staticmethod
-    def why_not() -> str:
-        why = gettext(
-            "To resend messages, you need the permission %(permission)s. The roles operator and admin have it."
-        )
-        return why % {"permission": MAY_RESEND}
-
 
 class ResendParameters(Paging):
     status = Choice(ResendStatus.values, required=False)
@@ -305,8 +296,8 @@ class StartResendView(APIView):
     @acted("start_resend", ConfirmSerializer, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
         """Starts a planned resend; the general worker does the work."""
+        found = _permitted(request, resend)
         confirm = said(ConfirmSerializer, request)["confirm"]
-        found = _found(resend)
         start(found, request.user, confirm, timezone.now())
         hand_over(found.pk)
         return _answer(request, found.pk, status.HTTP_202_ACCEPTED)
@@ -318,7 +309,7 @@ class CancelResendView(APIView):
     @acted("cancel_resend", None, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
         """Ends a plan at once, and a running resend with the messages at hand."""
-        found = _found(resend)
+        found = _permitted(request, resend)
         cancel(found, request.user, timezone.now())
         return _answer(request, found.pk, status.HTTP_202_ACCEPTED)
 
@@ -341,6 +332,13 @@ def _found(resend: UUID) -> Resend:
     found = Resend.objects.select_related("group__cluster").filter(pk=resend).first()
     if found is None:
         raise NotFound(gettext("There is no resend %(resend)s.") % {"resend": resend})
+    return found
+
+
+def _permitted(request: Request, resend: UUID) -> Resend:
+    """Raises NotFound; PermissionDenied where whoever asks may not resend messages of its cluster."""
+    found = _found(resend)
+    check(request.user, MAY_RESEND, found.group.cluster.name)
     return found
 
 

@@ -112,8 +112,8 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
     )
     with ChunkWriter(Channel(token)) as writer:
         try:
-            if wanted["with_bodies"] and not may_see(user_id):
-                raise ExportFailed(str(bodies_not_permitted()))
+            if wanted["with_bodies"] and not may_see(user_id, wanted["cluster"]):
+                raise ExportFailed(str(bodies_not_permitted(wanted["cluster"])))
             if not writer.take_place(settings.DEAD_LETTER_EXPORTS):
                 raise ExportFailed(
                     gettext("%(most)s exports are running, which is the maximum. Try again when one has finished.")
@@ -147,8 +147,8 @@ def ask_inspection(key: InspectionKey, place: MessagePlace, now: datetime) -> No
 def inspect_message(key: str, place: dict[str, Any], with_content: bool) -> None:
     with asking.answering(key, "look", KEPT_SECONDS) as answer:
         asked = InspectionKey.of(key)
-        if with_content and not (asked.with_content and may_see(asked.user_id)):
-            raise bodies_not_permitted()
+        if with_content and not (asked.with_content and may_see(asked.user_id, place["cluster"])):
+            raise bodies_not_permitted(place["cluster"])
         look = fetch_message(MessagePlace(**place), timezone.now(), with_content=with_content)
         answer["look"] = look.as_json()
 

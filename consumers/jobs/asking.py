@@ -15,7 +15,6 @@ from typing import Any, Generic, TypeVar
 import redis
 from celery import Task, current_app
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from kombu.exceptions import OperationalError
 
 from consumers.vocabulary.reasons import AnswerProblem, PollProblem, stored_reason
@@ -152,12 +151,6 @@ def read_answer(
         None if result is None else parsed(result),
         stored_words(said.get("reason")),
     )
-
-
-def has_permission(user_id: int, permission: str) -> bool:
-    """Read from the database, as the worker must: a request may be older. False for deleted and disabled users."""
-    user = get_user_model()._default_manager.filter(pk=user_id).first()
-    return user is not None and user.has_perm(permission)
 
 
 def what_is_said(key: str) -> dict[str, Any] | None:

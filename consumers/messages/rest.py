@@ -1,15 +1,14 @@
 """GET groups/{cluster}/{group}/messages/{message}/attempts/"""
 
 from django.utils import timezone
-from django.utils.translation import gettext
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.dead_letters.inspection import MAY_SEE
 from consumers.jobs.asking import PATIENCE
+from consumers.jobs.permissions import check
 from consumers.rest.access import charge
 from consumers.rest.answers import object_response
 from consumers.rest.problems import answered, found_group
@@ -40,9 +39,7 @@ class MessageAttemptsView(APIView):
         """
         values = AttemptParameters.of(request)
         found = found_group(cluster, group)
-        if not request.user.has_perm(MAY_SEE):
-            why = gettext("To look up messages, you need the permission %(permission)s.")
-            raise PermissionDenied(why % {"permission": MAY_SEE})
+        check(request.user, MAY_SEE, cluster)
         wanted = checked(WantedMessage(cluster, group, message, values.get("topic")))
         charge(request, points=POINTS)
         key = ask_lookup(request.user, wanted, timezone.now())

@@ -89,8 +89,8 @@ def lookup_answer(key: InspectionKey, wanted: WantedMessage) -> Answer[FoundCopi
 @shared_task(name="consumers.look_up_message")
 def look_up_message(key: str, wanted: dict[str, Any]) -> None:
     with asking.answering(key, "found", KEPT_SECONDS) as answer:
-        if not may_see(InspectionKey.of(key).user_id):
-            raise bodies_not_permitted()
+        if not may_see(InspectionKey.of(key).user_id, wanted["cluster"]):
+            raise bodies_not_permitted(wanted["cluster"])
         answer["found"] = look_up(WantedMessage(**wanted), timezone.now()).as_json()
 
 

@@ -12,6 +12,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('auth', '0012_alter_user_first_name_max_length'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -1479,6 +1480,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('cluster', 'broker', 'topic', 'group'), name='one_statistic_per_place')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ClusterRole',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='roles', to='consumers.cluster')),
+                ('role', models.ForeignKey(limit_choices_to={'name__in': ('operator', 'admin')}, on_delete=django.db.models.deletion.CASCADE, related_name='cluster_roles', to='auth.group')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cluster_roles', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['cluster__name', 'role__name'],
+                'constraints': [models.UniqueConstraint(fields=('user', 'cluster', 'role'), name='one_row_of_a_cluster_role')],
             },
         ),
     ]

@@ -3,7 +3,7 @@
 from django.contrib.auth.management import create_permissions
 from django.db import migrations
 
-# Models that every role sees. Tokens, the audit and accounts of sign-on are seen by admins only.
+# Models that every role sees. Tokens, the audit, accounts of sign-on and roles for clusters are seen by admins only.
 VIEWED = [
     "alertengine",
     "alertrule",
@@ -80,6 +80,7 @@ ADMIN = [
     ("consumers", "apitoken", "delete_apitoken"),
     ("consumers", "auditevent", "view_auditevent"),
     ("consumers", "signonaccount", "view_signonaccount"),
+    ("consumers", "clusterrole", "view_clusterrole"),
     *[("auth", "user", f"{verb}_user") for verb in ("add", "change", "delete", "view")],
 ]
 ROLES = {"viewer": VIEWER, "operator": OPERATOR, "admin": ADMIN}

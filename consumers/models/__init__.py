@@ -56,10 +56,12 @@ from consumers.models.rules import (
     Silence,
 )
 from consumers.models.site import (
+    ROLES_OF_CLUSTERS,
     ApiToken,
     AuditAction,
     AuditEvent,
     ClockChange,
+    ClusterRole,
     Doubt,
     Lease,
     MachineClock,
@@ -86,6 +88,7 @@ from .states import (
 )
 
 __all__ = [
+    "ROLES_OF_CLUSTERS",
     "UNFINISHED_PREVIEWS",
     "AlertEngine",
     "AlertRule",
@@ -101,6 +104,7 @@ __all__ = [
     "ClientSubscription",
     "ClockChange",
     "Cluster",
+    "ClusterRole",
     "Comparison",
     "ConsumerGroup",
     "DeadLetter",

@@ -1,10 +1,13 @@
-"""What the site keeps about itself: audit events, clocks of machines, leases and API tokens."""
+"""What the site keeps about itself: audit events, clocks of machines, leases, API tokens and roles for clusters."""
 
 import hashlib
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.db import models
+
+from consumers.models.clusters import Cluster
 
 
 class AppendOnly(models.Model):
@@ -139,6 +142,27 @@ class SignOnAccount(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+# What users may do on single clusters, beside what they may do on all of them.
+ROLES_OF_CLUSTERS = ("operator", "admin")
+
+
+class ClusterRole(models.Model):
+    """The permissions of the group of users that is called as the role, for one cluster."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="cluster_roles")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="roles")
+    role = models.ForeignKey(
+        Group, on_delete=models.CASCADE, related_name="cluster_roles", limit_choices_to={"name__in": ROLES_OF_CLUSTERS}
+    )
+
+    class Meta:
+        ordering = ["cluster__name", "role__name"]
+        constraints = [models.UniqueConstraint(fields=["user", "cluster", "role"], name="one_row_of_a_cluster_role")]
+
+    def __str__(self) -> str:
+        return f"{self.role.name} of {self.cluster.name}"
 
 
 # Filters of the list of groups that people named.

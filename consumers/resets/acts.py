@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from consumers.jobs.acts import note
+from consumers.jobs.permissions import why_not
 from consumers.models import (
     ConsumerGroup,
     LossAcknowledgement,
@@ -28,7 +29,6 @@ from .request import (
     note_act,
     request_plan,
     resumable,
-    why_no_role,
     why_not_applied,
     why_not_cancelled,
     why_not_planned,
@@ -40,8 +40,8 @@ from .request import (
 
 def why_not_acknowledged(group: ConsumerGroup, user: Any) -> str | None:
     """Null where `user` may acknowledge the group's lost offsets."""
-    if not user.has_perm(MAY_RESET):
-        return why_no_role()
+    if against := why_not(user, MAY_RESET, group.cluster.name):
+        return against
     if LossAcknowledgement.objects.filter(group=group, applied_at=None).exists():
         return _("The loss is already acknowledged: the next poll applies it.")
     if not lost_snapshots([group.pk]).exists():
@@ -162,8 +162,8 @@ def restore(reset: Reset, asker: Asker, reason: str, now: datetime, *, clip: boo
 
 def why_not_restored(reset: Reset, user: Any) -> str | None:
     """Null where `user` may request the rollback."""
-    if not user.has_perm(MAY_RESET):
-        return why_no_role()
+    if against := why_not(user, MAY_RESET, reset.cluster_name):
+        return against
     if reset.status == ResetStatus.APPLYING:
         return _("It is being applied: wait until it ends.")
     if reset.status not in ENDED:

@@ -13,6 +13,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from consumers.jobs.hold import Hold, why_read_only
+from consumers.jobs.permissions import why_not
 from consumers.models import (
     ConsumerGroup,
     GroupKind,
@@ -64,8 +65,8 @@ def why_not_resumed(reset: Reset, user: Any, now: datetime) -> str | None:
 
 def why_not_cancelled(reset: Reset, user: Any) -> str | None:
     """Null where `user` may cancel it: a plan, or a reset that is being applied before any broker was told anything."""
-    if not user.has_perm(MAY_RESET):
-        return why_no_role()
+    if against := why_not(user, MAY_RESET, reset.cluster_name):
+        return against
     if reset.status == ResetStatus.APPLYING:
         if not may_be_written(reset).exists():
             return None
@@ -75,10 +76,6 @@ def why_not_cancelled(reset: Reset, user: Any) -> str | None:
     if reset.status != ResetStatus.PLANNED:
         return _("Only a plan can be cancelled; this reset is %s.") % reset.get_status_display().lower()
     return None
-
-
-def why_no_role() -> str:
-    return _("Offset resets need the permission %s, which the roles operator and admin have.") % MAY_RESET
 
 
 def why_expired() -> str:
@@ -102,8 +99,8 @@ def resumable(reset: Reset) -> QuerySet[ResetQueue]:
 
 
 def _why_not_now(reset: Reset, user: Any) -> str | None:
-    if not user.has_perm(MAY_RESET):
-        return why_no_role()
+    if against := why_not(user, MAY_RESET, reset.cluster_name):
+        return against
     if against := why_read_only(reset.cluster_name):
         return against
     if settings.CONSUMERSCOPE_RESET_SECOND_PERSON and _planned_by(reset, user):
@@ -176,8 +173,8 @@ def request_plan(cluster: str, group: str, requested: ResetRequest, asker: Asker
 
 def why_not_planned(group: ConsumerGroup, user: Any) -> str | None:
     """Null where `user` may plan a reset of the group, whatever the request."""
-    if not user.has_perm(MAY_RESET):
-        return why_no_role()
+    if against := why_not(user, MAY_RESET, group.cluster.name):
+        return against
     if group.kind == GroupKind.SYSTEM:
         return _("%s is a RocketMQ system group: its offsets cannot be reset here.") % group.name
     if against := why_read_only(group.cluster.name):

@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.jobs.asking import RedisDown
+from consumers.jobs.permissions import check
 from consumers.models import Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.queries.declared import URL, answer, public
 from consumers.resets.reset_targets import OFFERED
@@ -55,7 +56,6 @@ from .request import (
     LONGEST_REASON,
     MAY_RESET,
     request_plan,
-    why_no_role,
     why_not_applied,
     why_not_cancelled,
     why_not_resumed,
@@ -68,7 +68,6 @@ from .tasks import hand_over, hand_over_plan
 
 class MayReset(MayChange):
     permission = MAY_RESET
-    why_not = staticmethod(why_no_role)
 
 
 def asker_of(request: Request) -> Asker:
@@ -262,8 +261,9 @@ class RestoreResetView(ActView):
     @acted("restore_reset", RestoreSerializer, WholeReset, status.HTTP_201_CREATED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Plans the way back to the offsets from before. It is applied as any other plan."""
+        found = _permitted(request, reset)
         body = said(RestoreSerializer, request)
-        made = restore(found_reset(reset), asker_of(request), body["reason"], timezone.now(), clip=body["clip"])
+        made = restore(found, asker_of(request), body["reason"], timezone.now(), clip=body["clip"])
         return plan_answer(request, made)
 
 
@@ -271,15 +271,22 @@ class CancelResetView(ActView):
     @acted("cancel_reset", None, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Cancels a plan, or a reset that is being applied and has not yet changed any broker."""
+        found = _permitted(request, reset)
         said(NothingSerializer, request)
-        found = found_reset(reset)
         cancel(found, asker_of(request), timezone.now())
         return reset_answer(request, reset, status.HTTP_202_ACCEPTED)
 
 
-def _let_go(request: Request, reset: UUID, act: Any) -> Response:
-    confirm = said(ConfirmResetSerializer, request)["confirm"]
+def _permitted(request: Request, reset: UUID) -> Reset:
+    """Raises NotFound; PermissionDenied where whoever asks may not reset offsets of its cluster."""
     found = found_reset(reset)
+    check(request.user, MAY_RESET, found.cluster_name)
+    return found
+
+
+def _let_go(request: Request, reset: UUID, act: Any) -> Response:
+    found = _permitted(request, reset)
+    confirm = said(ConfirmResetSerializer, request)["confirm"]
     act(found, asker_of(request), confirm, timezone.now())
     # Where Redis is down, beat hands it over in its turn.
     hand_over(found.pk)
@@ -325,6 +332,7 @@ class ResetListView(APIView):
         body = said(ResetRequestSerializer, request)
         cluster, group = body["cluster"], body["group"]
         found_group(cluster, group)
+        check(request.user, MAY_RESET, cluster)
         made = request_plan(cluster, group, reset_request_of(body), asker_of(request), timezone.now())
         return plan_answer(request, made)
 

@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from rest_framework.throttling import BaseThrottle
 
 from consumers.jobs.acts import note
 from consumers.jobs.asking import counts
+from consumers.jobs.permissions import why_not, why_nowhere
 from consumers.models import ApiToken, AuditAction, SignOnAccount
 from consumers.models.site import token_digest
 
@@ -76,17 +76,23 @@ def _note_use(token: ApiToken, now: datetime) -> None:
 
 
 class MayChange(BasePermission):
-    """`permission`: what whoever changes something holds. `why_not()`: a sentence for whoever does not."""
+    """`permission`: what whoever changes something holds, for the cluster that the address names.
+
+    Where the address names none, whoever holds it for no cluster at all is turned away here, and the view calls
+    `permissions.check` once it knows the cluster. `is_of_all`: what is changed is of all clusters.
+    """
 
     permission: str
-    why_not: Callable[[], str]
-
-    @property
-    def message(self) -> str:
-        return type(self).why_not()
+    is_of_all = False
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        return request.method in SAFE_METHODS or request.user.has_perm(self.permission)
+        if request.method in SAFE_METHODS:
+            return True
+        cluster = "" if self.is_of_all else view.kwargs.get("cluster")
+        user = request.user
+        against = why_nowhere(user, self.permission) if cluster is None else why_not(user, self.permission, cluster)
+        self.message = against or ""
+        return against is None
 
 
 # How many requests one token, or one user's sessions, may make in a minute.

@@ -301,7 +301,7 @@ class ResendCause(StrEnum):
     OFFSETS_UNREADABLE = "offsets_unreadable"  # from, to
     # Of a whole resend.
     ACCOUNT_GONE = "account_gone"  # user
-    PERMISSION_LOST = "permission_lost"  # user, permission
+    PERMISSION_LOST = "permission_lost"  # user, permission, cluster
     FAILURES_IN_A_ROW = "failures_in_a_row"  # messages
     NO_WORKER = "no_worker"
 
@@ -310,9 +310,9 @@ class ResendCause(StrEnum):
 class AnswerProblem(StrEnum):
     WORKER_FAILED = "answer_worker_failed"
     WORKER_SILENT = "answer_worker_silent"  # n: seconds
-    BODIES_NOT_PERMITTED = "bodies_not_permitted"  # permission
-    DUMPS_NOT_PERMITTED = "dumps_not_permitted"  # permission
-    CHECKS_NOT_PERMITTED = "checks_not_permitted"  # permission
+    BODIES_NOT_PERMITTED = "bodies_not_permitted"  # permission, cluster
+    DUMPS_NOT_PERMITTED = "dumps_not_permitted"  # permission, cluster
+    CHECKS_NOT_PERMITTED = "checks_not_permitted"  # permission, cluster
     CLUSTER_GONE = "answer_cluster_gone"  # cluster
     CONNECTION_UNTESTED = "connection_untested"  # error
     GROUP_GONE = "answer_group_gone"  # cluster, group

@@ -12,13 +12,16 @@ ANSWER_PROBLEMS: dict[str, str | Promise] = {
     AnswerProblem.WORKER_FAILED: _("The worker failed. See its log for the cause."),
     AnswerProblem.WORKER_SILENT: _("The general worker did not answer within %(n)s s. Check that it is running."),
     AnswerProblem.BODIES_NOT_PERMITTED: _(
-        "Message bodies need the permission %(permission)s, which the requesting user no longer has."
+        "Message bodies need the permission %(permission)s, which the requesting user no longer has for the cluster "
+        "%(cluster)s."
     ),
     AnswerProblem.DUMPS_NOT_PERMITTED: _(
-        "Thread dumps need the permission %(permission)s, which the requesting user no longer has."
+        "Thread dumps need the permission %(permission)s, which the requesting user no longer has for the cluster "
+        "%(cluster)s."
     ),
     AnswerProblem.CHECKS_NOT_PERMITTED: _(
-        "Connection tests need the permission %(permission)s, which the requesting user no longer has."
+        "Connection tests need the permission %(permission)s, which the requesting user no longer has for the cluster "
+        "%(cluster)s."
     ),
     AnswerProblem.CLUSTER_GONE: _("There is no cluster %(cluster)s."),
     AnswerProblem.CONNECTION_UNTESTED: _("The connection could not be tested: %(error)s"),

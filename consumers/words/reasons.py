@@ -90,8 +90,8 @@ RESEND_CAUSES: dict[str, str | Promise] = {
     ResendCause.OFFSETS_UNREADABLE: _("offset %(from)s could not be read: the broker continues at %(to)s"),
     ResendCause.ACCOUNT_GONE: _("The account of %(user)s, who started the resend, no longer exists. Plan it again."),
     ResendCause.PERMISSION_LOST: _(
-        "%(user)s, who started the resend, no longer has the permission %(permission)s. A user who has it can plan "
-        "it again."
+        "%(user)s, who started the resend, no longer has the permission %(permission)s for the cluster %(cluster)s. "
+        "A user who has it can plan it again."
     ),
     ResendCause.FAILURES_IN_A_ROW: _("Stopped after %(messages)s consecutive messages that could not be sent."),
     ResendCause.NO_WORKER: _(

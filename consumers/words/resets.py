@@ -277,7 +277,8 @@ APPLIED: dict[str, str | Promise] = {
     ApplyReason.GROUP_GONE: _("the group no longer exists."),
     ApplyReason.ACCOUNT_GONE: _("the account of %(user)s, who applied it, no longer exists. Plan again."),
     ApplyReason.PERMISSION_LOST: _(
-        "%(user)s, who applied it, no longer has the permission %(permission)s. Somebody who has it can plan again."
+        "%(user)s, who applied it, no longer has the permission %(permission)s for the cluster %(cluster)s. Somebody "
+        "who has it can plan again."
     ),
     ApplyReason.TOO_LATE: _(
         "no worker was on it for more than %(minutes)s minutes, and the group may have moved on since. Plan anew."

@@ -5,7 +5,7 @@ shows what each call was answered with.
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,6 +20,7 @@ from consumers.clusters.connection import CHECK_PATIENCE, MAY_CHECK, ConnectionC
 from consumers.clusters.history_use import HistoryUse, TableUse, history_use
 from consumers.clusters.queries import cluster_list, pipeline_status
 from consumers.jobs.asking import RedisDown
+from consumers.jobs.permissions import check, why_not
 from consumers.logs.queries import log_files_by_cluster
 from consumers.models import Cluster, Doubt
 from consumers.retries.broker_levels import levels_by_name
@@ -99,9 +100,9 @@ def connection_part(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_POST
 @never_cache
 @login_required
-@permission_required(MAY_CHECK, raise_exception=True)
 def connection_check(request: HttpRequest, cluster: str) -> HttpResponse:
     """Asks for a test; the page shows its result."""
+    check(request.user, MAY_CHECK, cluster)
     found = _cluster(cluster)
     try:
         token = ask_check(request.user, found.name, timezone.now())
@@ -120,13 +121,12 @@ def _cluster(name: str) -> Cluster:
 
 def _shown(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
-    may = request.user.has_perm(MAY_CHECK)
+    missing_role = why_not(request.user, MAY_CHECK, cluster.name)
     return context(
         frame,
         cluster=cluster,
-        may_check=may,
-        permission=MAY_CHECK,
-        view=_view(frame, cluster) if may else AwaitedAnswer(),
+        missing_role=missing_role,
+        view=AwaitedAnswer() if missing_role else _view(frame, cluster),
         show=frame.here(),
     )
 

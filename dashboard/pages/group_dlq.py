@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -38,6 +37,7 @@ from consumers.dead_letters.rest import export_response
 from consumers.dead_letters.tasks import ask_for_dead_letters, ask_inspection
 from consumers.groups.detail import group_head
 from consumers.jobs.asking import PATIENCE, RedisDown
+from consumers.jobs.permissions import check, may, why_not
 from consumers.models import ConsumerGroup
 from consumers.rocketmq.messages.bodies import BodyKind, laid_out
 from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
@@ -123,8 +123,8 @@ def _listed(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
         "query": query_of(filters),
         "is_filtered": filters != DeadLetterFilters(),
         "every_letter": frame.to("group_dlq", *place),
-        "exports": _exports(filters, user.has_perm(MAY_SEE)),
-        "may_resend": user.has_perm(MAY_RESEND),
+        "exports": _exports(filters, may(user, MAY_SEE, place[0])),
+        "why_not_resent": why_not(user, MAY_RESEND, place[0]),
         **_paging(frame, found),
     }
 
@@ -203,7 +203,7 @@ def _letter_or_404(place: MessagePlace) -> DeadLetterRow | None:
 
 
 def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> InspectionView:
-    key = InspectionKey.made(_user_id(request), with_content=request.user.has_perm(MAY_SEE))
+    key = InspectionKey.made(_user_id(request), with_content=may(request.user, MAY_SEE, place.cluster))
     try:
         ask_inspection(key, place, now)
     except RedisDown as error:
@@ -219,7 +219,7 @@ def _user_id(request: HttpRequest) -> int:
 
 
 def _answer(request: HttpRequest, place: MessagePlace, token: str, now: datetime) -> InspectionView:
-    key = InspectionKey(_user_id(request), request.user.has_perm(MAY_SEE), token)
+    key = InspectionKey(_user_id(request), may(request.user, MAY_SEE, place.cluster), token)
     return awaited_answer(
         token,
         lambda: answer_of(key, place),
@@ -240,6 +240,7 @@ def _text(look: Inspection | None) -> str | None:
 def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view: InspectionView) -> dict[str, Any]:
     found = view.result.message if view.result else None
     is_other = bool(letter and found and letter.stored_id != found.stored_id)
+    missing_role = why_not(frame.request.user, MAY_SEE, place.cluster)
     return context(
         frame,
         place=place,
@@ -248,14 +249,14 @@ def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view
         text=_text(view.result),
         is_other=is_other,
         facts=found if is_other or letter is None else None,
-        may_see=frame.request.user.has_perm(MAY_SEE),
+        missing_role=missing_role,
         permission=MAY_SEE,
         again=frame.here(look=None),
         show=frame.here(look=view.token),
         group_href=frame.group(place.cluster, place.group),
         list_href=frame.to("group_dlq", place.cluster, place.group),
-        may_resend=frame.request.user.has_perm(MAY_RESEND),
-        attempts_href=_attempts(frame, place, letter, may_see=frame.request.user.has_perm(MAY_SEE)),
+        may_resend=may(frame.request.user, MAY_RESEND, place.cluster),
+        attempts_href=_attempts(frame, place, letter, may_see=missing_role is None),
     )
 
 
@@ -282,8 +283,8 @@ def dlq_export(request: HttpRequest, cluster: str, group: str) -> HttpResponseBa
         wanted = _wanted(request, cluster, group)
     except WrongFilter as error:
         return render(request, "400.html", {"sentence": str(error)}, status=400)
-    if wanted.with_bodies and not request.user.has_perm(MAY_SEE):
-        raise PermissionDenied
+    if wanted.with_bodies:
+        check(request.user, MAY_SEE, cluster)
     try:
         return export_response(request.user, wanted)
     except ExportFailed as error:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from consumers.groups.detail import group_detail, group_queues
 from consumers.groups.queue_rows import QueueRow
+from consumers.jobs.permissions import check, may
 from consumers.models import ConsumerGroup, LossAcknowledgement, ResetKind, TopicKind
 from consumers.offsets.clients import (
     BROKER_FILE,
@@ -29,7 +29,7 @@ from consumers.offsets.clients import (
 from consumers.offsets.stores import group_offsets
 from consumers.queries.groups import find_group
 from consumers.resets.acts import acknowledge_loss, why_not_acknowledged
-from consumers.resets.request import MAY_RESET, why_no_role
+from consumers.resets.request import MAY_RESET
 from consumers.resets.target_values import ResetRefused
 from consumers.vocabulary.offset_files import EXPOSURE_ANOMALIES
 from consumers.vocabulary.reasons import reason_code
@@ -55,8 +55,7 @@ def lost_offsets(request: HttpRequest, cluster: str, group: str) -> HttpResponse
     found = group_or_404(cluster, group)
     if request.method != "POST":
         return _shown(request, found)
-    if not request.user.has_perm(MAY_RESET):
-        raise PermissionDenied(why_no_role())
+    check(request.user, MAY_RESET, cluster)
     try:
         acknowledge_loss(found, request.user, timezone.now())
     except ResetRefused as refusal:
@@ -84,6 +83,7 @@ def loss_context(frame: Frame, cluster: str, group: str, rows: Sequence[QueueRow
     return {
         "lost": [(row, _plan(frame, cluster, group, [row])) for row in lost],
         "restore_href": _plan(frame, cluster, group, lost),
+        "may_reset": may(frame.request.user, MAY_RESET, cluster),
         "acknowledge_href": frame.to("lost_offsets", cluster, group),
     }
 

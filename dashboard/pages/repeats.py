@@ -19,6 +19,7 @@ from consumers.clusters.queries import pipeline_status
 from consumers.dead_letters.inspection import MAY_SEE, InspectionKey
 from consumers.groups.detail import group_head
 from consumers.jobs.asking import PATIENCE, RedisDown
+from consumers.jobs.permissions import may, why_not
 from consumers.messages.queries import message_attempts as attempts_of
 from consumers.messages.rows import MessageAttemptsRow
 from consumers.messages.tasks import LookupRefused, WantedMessage, ask_lookup, checked, lookup_answer
@@ -216,7 +217,7 @@ def _wanted(request: HttpRequest, group: ConsumerGroup) -> WantedMessage:
 
 
 def _ask(request: HttpRequest, group: ConsumerGroup, now: datetime) -> LookupView:
-    if not request.user.has_perm(MAY_SEE):
+    if not may(request.user, MAY_SEE, group.cluster.name):
         return LookupView()
     try:
         return LookupView(ask_lookup(request.user, _wanted(request, group), now).token)
@@ -226,7 +227,7 @@ def _ask(request: HttpRequest, group: ConsumerGroup, now: datetime) -> LookupVie
 
 def _answer(request: HttpRequest, group: ConsumerGroup, token: str, now: datetime) -> LookupView:
     user_id = request.user.pk
-    if user_id is None or not request.user.has_perm(MAY_SEE):
+    if user_id is None or not may(request.user, MAY_SEE, group.cluster.name):
         return LookupView()
     answer = awaited_answer(
         token,
@@ -245,8 +246,7 @@ def form_context(frame: Frame, cluster: str, group: str) -> dict[str, Any]:
         "place": {"cluster": cluster, "group": group},
         "wanted": frame.request.GET.get("message", "").strip(),
         "topic": frame.request.GET.get("topic", "").strip(),
-        "may_see": frame.request.user.has_perm(MAY_SEE),
-        "permission": MAY_SEE,
+        "missing_role": why_not(frame.request.user, MAY_SEE, cluster),
     }
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -43,6 +42,7 @@ from consumers.dead_letters.resend.preview import (
 )
 from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.dead_letters.tasks import hand_over
+from consumers.jobs.permissions import check, why_not
 from consumers.models import ConsumerGroup, Destination, Resend, ResendOutcome
 from dashboard.pages.common.frame import Choice, context, frame_of, group_or_404, page, refreshing, tabs
 from dashboard.pages.common.list_pages import SHORT, listed, whole_number
@@ -52,12 +52,6 @@ from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 # Plans a re-send: what was chosen, where it may go and who would get it. Planning sends nothing.
 #
 # The list of dead letters posts what was chosen in it; the form here posts the same with a destination and a reason.
-def not_allowed() -> PermissionDenied:
-    return PermissionDenied(
-        _("Resending needs the permission %s, which the roles operator and admin have.") % MAY_RESEND
-    )
-
-
 @dataclass(frozen=True)
 class Way:
     """One destination, what speaks against it, and whether it is the chosen one."""
@@ -76,8 +70,7 @@ def resend_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     found = group_or_404(cluster, group)
     if request.method != "POST":
         return _form(request, found, _selection(request.GET))
-    if not request.user.has_perm(MAY_RESEND):
-        raise not_allowed()
+    check(request.user, MAY_RESEND, cluster)
     selection = _selection(request.POST)
     if "destination" not in request.POST:
         is_empty = selection.messages is not None and not selection.messages
@@ -109,8 +102,7 @@ def _form(request: HttpRequest, group: ConsumerGroup, selection: Selection, refu
         "rate": sent.get("rate", f"{USUAL_RATE:g}"),
         "least_rate": f"{LEAST_RATE:g}",
         "most_rate": f"{MOST_RATE:g}",
-        "may_resend": request.user.has_perm(MAY_RESEND),
-        "permission": MAY_RESEND,
+        "missing_role": why_not(request.user, MAY_RESEND, group.cluster.name),
         "tabs": tabs(frame, group.cluster.name, group.name),
         "letters_href": frame.to("group_dlq", group.cluster.name, group.name),
         "group_href": frame.group(group.cluster.name, group.name),
@@ -205,8 +197,7 @@ def resend_context(
         "problem": problem,
         "outcomes": _outcomes(frame, row, outcome),
         "done": sum(n for name, n in row.outcomes.items() if name not in ("planned", "sending")),
-        "may_resend": request.user.has_perm(MAY_RESEND),
-        "permission": MAY_RESEND,
+        "missing_role": why_not(request.user, MAY_RESEND, cluster),
         "group_href": frame.group(cluster, group),
         "letters_href": frame.to("group_dlq", cluster, group),
         "resends_href": frame.to("resends", cluster, group),
@@ -242,8 +233,7 @@ def act(do: Act) -> Callable[..., HttpResponse]:
     @login_required
     @wraps(do)
     def view(request: HttpRequest, cluster: str, group: str, resend: UUID) -> HttpResponse:
-        if not request.user.has_perm(MAY_RESEND):
-            raise not_allowed()
+        check(request.user, MAY_RESEND, cluster)
         found = Resend.objects.select_related("group__cluster").filter(
             pk=resend, group__name=group, group__cluster__name=cluster
         )

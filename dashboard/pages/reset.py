@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -19,13 +18,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from consumers.jobs.permissions import check, check_somewhere, may, why_not
 from consumers.models import Reset, ResetKind, ResetOutcome, ResetStatus
 from consumers.queries.groups import find_group
 from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.resets.acts import apply, cancel, restore, resume, why_not_restored
 from consumers.resets.offset_csv import group_offsets_csv, queues_csv
 from consumers.resets.queries import ResetFilters, find_reset, reset_events, reset_list, span_of
-from consumers.resets.request import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
+from consumers.resets.request import MAY_RESET, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.resets.rows import ResetRow, reset_queues
 from consumers.resets.target_values import ResetRefused
 from consumers.resets.tasks import hand_over
@@ -58,7 +58,7 @@ def group_resets(request: HttpRequest, cluster: str, group: str) -> HttpResponse
         "group": found,
         "tabs": tabs(frame, cluster, group),
         "group_href": frame.group(cluster, group),
-        "plan_href": frame.to("reset_plan", cluster, group) if request.user.has_perm(MAY_RESET) else "",
+        "plan_href": frame.to("reset_plan", cluster, group) if may(request.user, MAY_RESET, cluster) else "",
     }
     return render(
         request, "resets/resets.html", context(frame, **shown, **_listed(frame, cluster=cluster, group=group))
@@ -135,7 +135,7 @@ class Offers:
 def offers(row: ResetRow, user: Any, now: datetime) -> Offers:
     reset, again = Reset.objects.get(pk=row.id), _again(row)
     return Offers(
-        role=None if user.has_perm(MAY_RESET) else why_no_role(),
+        role=why_not(user, MAY_RESET, row.cluster),
         apply=why_not_applied(reset, user, now),
         resume=why_not_resumed(reset, user, now),
         restore=why_not_restored(reset, user),
@@ -234,11 +234,11 @@ def act(do: Act) -> Callable[..., HttpResponse]:
     @login_required
     @wraps(do)
     def view(request: HttpRequest, reset: UUID) -> HttpResponse:
-        if not request.user.has_perm(MAY_RESET):
-            raise PermissionDenied(why_no_role())
+        check_somewhere(request.user, MAY_RESET)
         row = Reset.objects.select_related("group__cluster").filter(pk=reset).first()
         if row is None:
             raise Http404(_("There is no such reset."))
+        check(request.user, MAY_RESET, row.cluster_name)
         try:
             shown = do(request, row)
         except ResetRefused as refusal:

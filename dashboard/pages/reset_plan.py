@@ -9,7 +9,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -23,9 +23,10 @@ from consumers.groups.detail import queue_list, topic_rows
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import TopicRow
 from consumers.jobs.asking import RedisDown
+from consumers.jobs.permissions import check
 from consumers.models import ConsumerGroup, Reset, ResetKind, TopicKind
 from consumers.resets.offset_csv import MOST_BYTES, offsets_in
-from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, why_no_role, why_not_planned
+from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, why_not_planned
 from consumers.resets.reset_targets import OFFERED, TARGETS, ResetTarget, Typed, value_of
 from consumers.resets.target_values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused
 from consumers.resets.tasks import hand_over_plan
@@ -303,8 +304,7 @@ def reset_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     found = group_or_404(cluster, group)
     if request.method != "POST":
         return _shown(request, found, ResetForm(timezone.now(), initial=_prefilled(request)))
-    if not request.user.has_perm(MAY_RESET):
-        raise PermissionDenied(why_no_role())
+    check(request.user, MAY_RESET, cluster)
     now = timezone.now()
     form = ResetForm(now, request.POST, request.FILES)
     if not form.is_valid():

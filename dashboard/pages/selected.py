@@ -1,6 +1,6 @@
 """Groups that somebody selected: compared on one chart, silenced, exported, or planned to be reset, all at once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import render
@@ -19,12 +18,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from consumers.alerts.fields import MAY_MANAGE, why_no_role as why_not_silenced
+from consumers.alerts.fields import MAY_MANAGE
 from consumers.alerts.silences import make
 from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters, GroupRow, group_places
+from consumers.jobs.permissions import check, check_somewhere, why_not
 from consumers.models import ConsumerGroup, Reset, ResetKind
-from consumers.resets.request import MAY_RESET, request_plan, why_no_role, why_not_planned
+from consumers.resets.request import MAY_RESET, request_plan, why_not_planned
 from consumers.resets.reset_targets import OFFERED, ResetTarget
 from consumers.resets.target_values import ResetRefused
 from dashboard.figures.layout import beginning
@@ -33,7 +33,7 @@ from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, problems, with_charts
 from dashboard.pages.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
 
-from .alerts.alert_forms import form_page, sent
+from .alerts.alert_forms import cluster_form_page, sent
 from .alerts.silences import CHOICES, SilenceForm
 from .site.problems import WrongQuery
 
@@ -99,7 +99,7 @@ def selected_lag(request: HttpRequest) -> HttpResponse:
     return JsonResponse(beginning(compared_lag(frame, rows), frame.collected.collected_since, frame.now))
 
 
-@form_page
+@cluster_form_page
 def selected_silence(request: HttpRequest) -> HttpResponse:
     """One silence for each group, or none at all."""
     now = timezone.now()
@@ -129,7 +129,7 @@ def _silence_shown(
         "lengths": CHOICES,
         "errors": errors,
         "problems": problems(errors),
-        "against": None if request.user.has_perm(MAY_MANAGE) else why_not_silenced(),
+        "against": next(_missing_roles(request, MAY_MANAGE, found.rows), None),
     }
     return render(request, "groups/selected/silence.html", _context(frame, found, **shown), status=status)
 
@@ -142,11 +142,12 @@ def selected_plan(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     if request.method != "POST":
         return _plan_shown(request, selection_of(request.GET, now), ResetForm(now, targets=TARGETS))
-    if not request.user.has_perm(MAY_RESET):
-        raise PermissionDenied(why_no_role())
+    check_somewhere(request.user, MAY_RESET)
     found, form = selection_of(request.POST, now), ResetForm(now, request.POST, targets=TARGETS)
     if found.against:
         return _plan_shown(request, found, form, refusal=found.against, status=409)
+    for row in found.rows:
+        check(request.user, MAY_RESET, row.cluster)
     if not form.is_valid():
         return _plan_shown(request, found, form, status=400)
     made: list[Reset] = []
@@ -179,11 +180,15 @@ def _plan_shown(
 
 def _against_plans(request: HttpRequest, rows: list[GroupRow]) -> list[str]:
     """Why no plans can be made, each reason once."""
-    if not request.user.has_perm(MAY_RESET):
-        return [why_no_role()]
     groups = ConsumerGroup.objects.select_related("cluster").filter(pk__in=[row.id for row in rows])
     found = (why_not_planned(group, request.user) for group in groups)
     return list(dict.fromkeys(reason for reason in found if reason))
+
+
+def _missing_roles(request: HttpRequest, permission: str, rows: list[GroupRow]) -> Iterator[str]:
+    """Of each group's cluster that the user may not do it on."""
+    found = (why_not(request.user, permission, row.cluster) for row in rows)
+    return (missing for missing in found if missing)
 
 
 def _context(frame: Frame, found: Selection, **shown: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Sign-on with one OpenID Connect provider. Without an issuer there is none, and nothing of it is loaded."""
 
+import re
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -9,6 +10,10 @@ from .environment import flag, number, section, text, words
 section("Sign-on", "People [sign in](access.md#sign-on) with an OpenID Connect provider. Off without an issuer.")
 
 ROLES_OF_GROUPS = ("viewer", "operator", "admin")
+# Everybody who may log in sees every cluster: viewer of one would say nothing.
+ROLES_OF_CLUSTERS = ("operator", "admin")
+# Names of groups and of clusters may hold `=` and `@`: the last `=` with a role behind it counts.
+GRANT = re.compile(rf"(?P<group>.+)=(?P<role>{'|'.join(ROLES_OF_GROUPS)})(?:@(?P<cluster>.+))?")
 
 CONSUMERSCOPE_OIDC_ISSUER = text(
     "CONSUMERSCOPE_OIDC_ISSUER",
@@ -44,17 +49,17 @@ CONSUMERSCOPE_OIDC_PASSWORDS = flag(
 )
 
 
-def _roles(pairs: list[str]) -> dict[str, str]:
-    """Role by group of the provider."""
-    found: dict[str, str] = {}
+def _roles(pairs: list[str]) -> dict[str, frozenset[tuple[str, str]]]:
+    """Roles by group of the provider, each with the cluster that it is for, or "" for all."""
+    found: dict[str, frozenset[tuple[str, str]]] = {}
     for pair in pairs:
-        group, _, role = pair.rpartition("=")
-        if not group or role not in ROLES_OF_GROUPS:
+        match = GRANT.fullmatch(pair)
+        if match is None or (match["cluster"] and match["role"] not in ROLES_OF_CLUSTERS):
             raise ImproperlyConfigured(
-                f"CONSUMERSCOPE_OIDC_ROLES must be as sre=operator,everyone=viewer, not {pair!r}: "
-                f"roles are {', '.join(ROLES_OF_GROUPS)}."
+                f"CONSUMERSCOPE_OIDC_ROLES must be as sre=operator,dev=operator@staging,everyone=viewer, not {pair!r}: "
+                f"roles are {', '.join(ROLES_OF_GROUPS)}, and of a cluster {', '.join(ROLES_OF_CLUSTERS)}."
             )
-        found[group] = role
+        found[match["group"]] = found.get(match["group"], frozenset()) | {(match["role"], match["cluster"] or "")}
     return found
 
 
@@ -62,8 +67,8 @@ CONSUMERSCOPE_OIDC_ROLES = _roles(
     words(
         "CONSUMERSCOPE_OIDC_ROLES",
         "",
-        "Which role members of a group have, separated by commas: `sre=operator,everyone=viewer`. Who is in none of "
-        "these groups cannot sign in.",
+        "Which role members of a group have, separated by commas: `sre=operator,everyone=viewer`; for one cluster "
+        "`dev=operator@staging`. A group may be named several times. Who is in none of these groups cannot sign in.",
     )
 )
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")

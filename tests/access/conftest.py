@@ -25,6 +25,8 @@ from consumers.models import (
     ApiToken,
     BrokerStatistic,
     ClockChange,
+    Cluster,
+    ClusterRole,
     ConsumerGroup,
     DueWindow,
     GroupHealth,
@@ -40,7 +42,7 @@ from tests.access.addresses import Address
 from tests.plugins.made_once import MadeOnce
 from tests.store_rows import an_offset_file
 from tests.walk.world import a_known_world
-from tests.world import NOW, ago
+from tests.world import NOW, a_cluster, ago
 
 ROLES = ("viewer", "operator", "admin")
 
@@ -53,11 +55,11 @@ class Asker:
     session: str | None = None
     token: str | None = None
 
-    def request(self, method: str, path: str) -> HttpRequest:
+    def request(self, method: str, path: str, body: bytes = b"") -> HttpRequest:
         """As a browser's or a script's, without anything in it; with no CSRF token."""
         factory = RequestFactory(headers={"authorization": f"Token {self.token}"} if self.token else {})
         factory.cookies = SimpleCookie({"sessionid": self.session} if self.session else {})
-        return factory.generic(method, path, content_type="application/json")
+        return factory.generic(method, path, body, content_type="application/json")
 
 
 class Site:
@@ -110,6 +112,7 @@ def made(made_once: MadeOnce, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
     def rows() -> World:
         _rows_of_the_admin_pages(a_known_world(Lake.at(lake)))
+        a_cluster("staging", read_at=None)
         askers = {asker.name: asker for asker in _askers()}
         return World(askers, _a_row_of_each())
 
@@ -136,6 +139,13 @@ def _askers() -> Iterator[Asker]:
         yield Asker(role, session=_session(user))
         yield Asker(f"{role} by token", token=_token(user))
         yield Asker(f"{role}, staff", session=_session(_user(f"staff-{role}", role, is_staff=True)))
+    for cluster in ("prod", "staging"):
+        name = f"operator-of-{cluster}"
+        user = User.objects.create(username=name)
+        role = {"cluster": Cluster.objects.get(name=cluster), "role": Group.objects.get(name="operator")}
+        ClusterRole.objects.create(user=user, **role)
+        yield Asker(name, session=_session(user))
+        yield Asker(f"{name} by token", token=_token(user))
     yield Asker("expired token", token=_token(User.objects.get(username="admin"), "expired", expires_at=ago(1)))
 
 

@@ -27,7 +27,7 @@ from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.requests import Choice, NothingSerializer, Paging, Parameters, Ranged, Strict, said
 from consumers.rest.schema import acted, described, read_serializer
 
-from .resource import MayManageAlerts, Text, serializer_of
+from .resource import MayManageAlerts, MayManageAllAlerts, Text, serializer_of
 
 OPEN = "open"
 ORDERING_CHOICES = [f"{sign}{column}" for column in ORDERINGS for sign in ("", "-")]
@@ -156,7 +156,7 @@ class AlertPreviewRequestSerializer(Strict):
 
 
 class AlertPreviewListView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
+    permission_classes = [IsAuthenticated, MayManageAllAlerts]
 
     @acted("preview_alert_rule", AlertPreviewRequestSerializer, PreviewRow, status.HTTP_202_ACCEPTED)
     def post(self, request: Request) -> Response:

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape, defaults_of, why_no_role
+from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape, defaults_of
 from consumers.alerts.weekly import DAYS
 from consumers.rest.access import MayChange
 from consumers.rest.answers import ListedRows, list_response, object_response
@@ -28,8 +28,13 @@ from consumers.rest.schema import acted, described
 
 # Serializers of requests, made of the declared fields; who may send them, and how a refusal is answered.
 class MayManageAlerts(MayChange):
+    """Of one cluster at least. `consumers/alerts/` refuses what is of another one."""
+
     permission = MAY_MANAGE
-    why_not = staticmethod(why_no_role)
+
+
+class MayManageAllAlerts(MayManageAlerts):
+    is_of_all = True
 
 
 class Text(serializers.CharField):
@@ -139,7 +144,7 @@ class Resource(Generic[Row]):
     replacement does not name them. `find(id, now)`: what is answered of one; None where there is none. `rows(now, page,
     page_size, …)`: a page of all, and how many there are; `parameters` filter them. `keep(fields, row, by, now)`: the
     row with these fields, or a new one where it is None; one that never `changes` is only made and ended. `texts`: what
-    the schema says of each method.
+    the schema says of each method. `permission`: for whoever changes one.
     """
 
     name: str
@@ -155,6 +160,7 @@ class Resource(Generic[Row]):
     texts: Mapping[str, str]
     parameters: type[Paging] = Paging
     changes: bool = True
+    permission: type[MayChange] = MayManageAllAlerts
 
     def views(self) -> tuple[type[APIView], type[APIView]]:
         """The view of the list, and that of one."""
@@ -170,9 +176,11 @@ class Resource(Generic[Row]):
             }
         else:
             one["delete"] = acted(f"end_{name}", None, answer, 200)(self._method("delete", self.ended))
-        return _view(get=listed(self._method("list", self.listed)), post=added(self._method("post", self.made))), _view(
-            **one
-        )
+        many = {"get": listed(self._method("list", self.listed)), "post": added(self._method("post", self.made))}
+        return self._view(many), self._view(one)
+
+    def _view(self, methods: Mapping[str, Callable[..., HttpResponseBase]]) -> type[APIView]:
+        return type("ResourceView", (APIView,), {"permission_classes": [IsAuthenticated, self.permission], **methods})
 
     def _method(self, name: str, act: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         def method(view: APIView, request: Request, **place: int) -> HttpResponseBase:
@@ -245,10 +253,6 @@ class Resource(Generic[Row]):
 
     def _missing(self, pk: int) -> NotFound:
         return NotFound(f"There is no {self.name} {pk}.")
-
-
-def _view(**methods: Callable[..., HttpResponseBase]) -> type[APIView]:
-    return type("ResourceView", (APIView,), {"permission_classes": [IsAuthenticated, MayManageAlerts], **methods})
 
 
 @contextmanager

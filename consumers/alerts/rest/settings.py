@@ -38,7 +38,7 @@ from consumers.alerts.queries.settings import (
     rule_list,
     silence_list,
 )
-from consumers.alerts.rest.resource import Labels, MayManageAlerts, Resource, Text, serializer_of
+from consumers.alerts.rest.resource import Labels, MayManageAlerts, MayManageAllAlerts, Resource, Text, serializer_of
 from consumers.alerts.rule_fields import RULE_FIELDS
 from consumers.alerts.silences import SILENCE_FIELDS, end, make
 from consumers.alerts.tasks import hand_over_channel
@@ -187,7 +187,7 @@ class ChannelDeliveryListView(APIView):
 
 
 class ChannelTestView(APIView):
-    permission_classes = [IsAuthenticated, MayManageAlerts]
+    permission_classes = [IsAuthenticated, MayManageAllAlerts]
 
     @acted("test_channel", None, DeliveryRow, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, channel: int) -> Response:
@@ -237,6 +237,7 @@ SILENCES = Resource(
     },
     SilenceParameters,
     changes=False,
+    permission=MayManageAlerts,
 )
 SilenceListView, SilenceView = SILENCES.views()
 
@@ -263,5 +264,6 @@ NOTES = Resource(
         "patch": "Changes what is given of a note.",
         "delete": "Removes a note. Incidents that are over keep what it said.",
     },
+    permission=MayManageAlerts,
 )
 GroupNoteListView, GroupNoteView = NOTES.views()

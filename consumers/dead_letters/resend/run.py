@@ -11,6 +11,7 @@ from django.db.models import Count
 
 from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
 from consumers.jobs.hold import Hold, NotHeld, Ports, connected, why_read_only
+from consumers.jobs.permissions import may
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.rocketmq.wire.codes import RocketMQError
@@ -31,8 +32,9 @@ def why_not_sent(resend_id: UUID) -> str | None:
     name = resend.started_by_name or "somebody"
     if resend.started_by is None:
         return stored_reason(ResendCause.ACCOUNT_GONE, user=name)
-    if not resend.started_by.has_perm(MAY_RESEND):
-        return stored_reason(ResendCause.PERMISSION_LOST, user=name, permission=MAY_RESEND)
+    cluster = resend.group.cluster.name
+    if not may(resend.started_by, MAY_RESEND, cluster):
+        return stored_reason(ResendCause.PERMISSION_LOST, user=name, permission=MAY_RESEND, cluster=cluster)
     return None
 
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from consumers.jobs.hold import Hold, Ports, read_only_reason, reading
+from consumers.jobs.permissions import may
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.registration import WireClosed
 from consumers.resets.methods import why_offset_moved
@@ -34,8 +35,9 @@ def why_not_written(reset_id: UUID) -> str | None:
     name = reset.applied_by_name or "somebody"
     if reset.applied_by is None:
         return stored_reason(ApplyReason.ACCOUNT_GONE, user=name)
-    if not reset.applied_by.has_perm(MAY_RESET):
-        return stored_reason(ApplyReason.PERMISSION_LOST, user=name, permission=MAY_RESET)
+    if not may(reset.applied_by, MAY_RESET, reset.cluster_name):
+        lost = {"permission": MAY_RESET, "cluster": reset.cluster_name}
+        return stored_reason(ApplyReason.PERMISSION_LOST, user=name, **lost)
     return None
 
 

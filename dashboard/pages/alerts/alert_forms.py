@@ -11,14 +11,14 @@ from typing import Any, Protocol
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from consumers.alerts.fields import MAY_MANAGE, AlertRefused, EntryField, Shape, why_no_role
+from consumers.alerts.fields import MAY_MANAGE, AlertRefused, EntryField, Shape
+from consumers.jobs.permissions import check, check_somewhere, why_not
 from consumers.models import AlertRule
 from dashboard.pages.common.frame import Frame, Tab, View, context
 from dashboard.pages.common.list_pages import SHORT, VERSION, whole_number
@@ -257,15 +257,11 @@ LIES_UNDER = {
 
 
 def alert_context(frame: Frame, **more: Any) -> dict[str, Any]:
-    """What every page of Alerts shows: tabs, the newest evaluation, and why somebody may only look."""
-    may = frame.request.user.has_perm(MAY_MANAGE)
-    return context(
-        frame,
-        tabs=alert_tabs(frame),
-        evaluation=frame.evaluation,
-        against="" if may else why_no_role(),
-        **more,
-    )
+    """What every page of Alerts shows: tabs, the newest evaluation, and why somebody may only look: by default, why
+    not manage what may cover several clusters.
+    """
+    against = why_not(frame.request.user, MAY_MANAGE, "") if "against" not in more else more.pop("against")
+    return context(frame, tabs=alert_tabs(frame), evaluation=frame.evaluation, against=against or "", **more)
 
 
 def alert_tabs(frame: Frame) -> list[Tab]:
@@ -281,22 +277,39 @@ def alert_tabs(frame: Frame) -> list[Tab]:
     return [Tab(name, label, frame.to(name), here.startswith(LIES_UNDER[name])) for name, label in labels]
 
 
-# Who may open and send the forms of Alerts pages: everybody looks, who may manage alerts acts.
+# Who may open and send the forms of Alerts pages: everybody looks, who may manage alerts acts. What may be of one
+# cluster is sent by whoever may manage alerts of any; consumers/alerts/ refuses it where that is another one.
 def form_page(view: View) -> View:
-    """A page with a form, opened by everybody, sent to the same address by who may manage alerts."""
-    return require_http_methods(["GET", "HEAD", "POST"])(never_cache(login_required(_guarded(view))))
+    """A page with a form, opened by everybody, sent to the same address by who may manage alerts of all clusters."""
+    return _form_page(_guarded(view, _check_all))
+
+
+def cluster_form_page(view: View) -> View:
+    return _form_page(_guarded(view, check_somewhere))
 
 
 def act(view: View) -> View:
     """What is only ever sent."""
-    return require_POST(login_required(_guarded(view)))
+    return require_POST(login_required(_guarded(view, _check_all)))
 
 
-def _guarded(view: View) -> View:
+def cluster_act(view: View) -> View:
+    return require_POST(login_required(_guarded(view, check_somewhere)))
+
+
+def _form_page(view: View) -> View:
+    return require_http_methods(["GET", "HEAD", "POST"])(never_cache(login_required(view)))
+
+
+def _check_all(user: Any, permission: str) -> None:
+    check(user, permission, "")
+
+
+def _guarded(view: View, checked: Callable[[Any, str], None]) -> View:
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.method == "POST" and not request.user.has_perm(MAY_MANAGE):
-            raise PermissionDenied(why_no_role())
+        if request.method == "POST":
+            checked(request.user, MAY_MANAGE)
         return view(request, *args, **kwargs)
 
     return answer

@@ -16,10 +16,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.alerts.edits import acknowledge, unacknowledge
-from consumers.alerts.fields import AlertRefused
+from consumers.alerts.fields import MAY_MANAGE, AlertRefused
 from consumers.alerts.queries.incidents import IncidentFilters, incident_detail, incident_list
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
 from consumers.alerts.queries.words import number_words, rule_name_words
+from consumers.jobs.permissions import why_not
 from consumers.models import AlertRule, Incident, IncidentStatus, Severity
 from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_retained, step_for
@@ -32,7 +33,7 @@ from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.codes import SEVERITIES
 from dashboard.wording.numbers import absolute
 
-from .alert_forms import act, alert_context, done
+from .alert_forms import alert_context, cluster_act, done
 from .preview_pictures import incident_spans
 from .silences import CHOICES
 
@@ -150,6 +151,7 @@ def incident_context(
     has_group, silence = _has_group(row), _silence_of(row)
     return alert_context(
         frame,
+        against=why_not(request.user, MAY_MANAGE, row.subject.cluster or ""),
         incident=row,
         group_href=frame.group(row.subject.cluster or "", row.subject.group or "") if has_group else "",
         has_chart=has_group,
@@ -220,7 +222,7 @@ def _registered(frame: Frame, said: dict[str, str]) -> dict[str, str]:
 
 
 @with_charts
-@act
+@cluster_act
 def incident_acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
     """Acknowledges an incident, or takes that back, and shows its page again: with the reason of a refusal."""
     row = Incident.objects.filter(pk=incident).first()

@@ -15,17 +15,18 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.alerts.edits import remove_note, save_note
-from consumers.alerts.fields import AlertRefused
+from consumers.alerts.fields import MAY_MANAGE, AlertRefused, cluster_of
 from consumers.alerts.notes import NOTE_FIELDS
 from consumers.alerts.queries.rows import SilenceStatus
 from consumers.alerts.queries.settings import groups_named, note_list, silence_list
 from consumers.alerts.queries.words import DAY_WORDS
 from consumers.alerts.silences import SILENCE_FIELDS, SilenceMatch, end, make, matched
+from consumers.jobs.permissions import why_not, why_nowhere
 from consumers.models import AlertRule, GroupNote, Silence
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 
-from .alert_forms import AlertForm, ManyField, act, alert_context, done, form_page, sent
+from .alert_forms import AlertForm, ManyField, alert_context, cluster_act, cluster_form_page, done, sent
 
 LENGTHS = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1)}
 
@@ -86,7 +87,7 @@ class SilenceForm(AlertForm):
 ROWS = 50
 
 
-@form_page
+@cluster_form_page
 def silences(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     if request.method != "POST":
@@ -113,7 +114,7 @@ def _previewed(request: HttpRequest, form: SilenceForm, now: datetime) -> HttpRe
         return _shown(request, form, refusal.errors, 400)
 
 
-@act
+@cluster_act
 def silence_end(request: HttpRequest, silence: int) -> HttpResponse:
     row = row_or_404(Silence, silence, _("There is no such silence."))
 
@@ -143,6 +144,8 @@ def _shown(
             (_("Scheduled"), coming, coming_count, True),
             (_("Past"), past, paging["count_of_all"], False),
         ],
+        "may_end": {row.id for row in (*active, *coming) if _why_not(request, row.cluster) is None},
+        "against": why_nowhere(request.user, MAY_MANAGE),
         "form_lines": form.lines(errors),
         "length": form.length,
         "weekly": _weekly_shown(form),
@@ -157,6 +160,11 @@ def _shown(
         **paging,
     }
     return render(request, "notifications/silences.html", alert_context(frame, **shown), status=status)
+
+
+def _why_not(request: HttpRequest, scope: str | None) -> str | None:
+    """Null where the reader may manage what has this scope of clusters."""
+    return why_not(request.user, MAY_MANAGE, cluster_of(scope or ""))
 
 
 def _weekly_shown(form: SilenceForm) -> dict[str, Any]:
@@ -174,21 +182,22 @@ def alert_notes(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request, timezone.now())
     rows, paging = listed(frame, ROWS, lambda number: note_list(page=number, page_size=ROWS))
     shown: dict[str, Any] = {
-        "lines": [(row, frame.to("alert_note", str(row.id))) for row in rows],
+        "lines": [(row, "" if _why_not(request, row.cluster) else frame.to("alert_note", str(row.id))) for row in rows],
+        "against": why_nowhere(request.user, MAY_MANAGE),
         "add_href": frame.to("alert_note_add"),
         **paging,
     }
     return render(request, "alerts/alert_notes.html", alert_context(frame, **shown))
 
 
-@form_page
+@cluster_form_page
 def alert_note_add(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _shown_note(request, None, AlertForm(NOTE_FIELDS, None, {"position": 0} | request.GET.dict()), {})
     return _sent(request, None)
 
 
-@form_page
+@cluster_form_page
 def alert_note(request: HttpRequest, note: int) -> HttpResponse:
     row = note_or_404(note)
     if request.method != "POST":
@@ -197,7 +206,7 @@ def alert_note(request: HttpRequest, note: int) -> HttpResponse:
     return _sent(request, row)
 
 
-@act
+@cluster_act
 def alert_note_remove(request: HttpRequest, note: int) -> HttpResponse:
     with transaction.atomic():
         remove_note(held(note_or_404(note)), request.user, timezone.now())
@@ -226,6 +235,7 @@ def _shown_note(
     cluster, group_pattern = (str(form.value(name)).strip() for name in ("cluster", "group_pattern"))
     shown = {
         "note": row,
+        "against": why_nowhere(request.user, MAY_MANAGE) if row is None else _why_not(request, row.cluster),
         "version": version_shown(row, form.data, errors),
         "lines": form.lines(errors),
         "errors": errors,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -30,6 +30,7 @@ from consumers.clients.dumps import (
 )
 from consumers.clients.queries import ClientGroup, client_detail, client_exists
 from consumers.jobs.asking import RedisDown
+from consumers.jobs.permissions import check, why_not
 from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, page, part
 
@@ -86,9 +87,9 @@ def thread_dump_part(request: HttpRequest, cluster: str, client: str) -> HttpRes
 @require_POST
 @never_cache
 @login_required
-@permission_required(MAY_DUMP, raise_exception=True)
 def thread_dump(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
     """Asks for a dump; the page tells what becomes of it. `before`: the dump that it is compared with."""
+    check(request.user, MAY_DUMP, cluster)
     now = timezone.now()
     wanted = _wanted(cluster, client)
     said = {name: request.POST[name] for name in ("cluster", "range", "before") if request.POST.get(name)}
@@ -120,14 +121,13 @@ def _shown(request: HttpRequest, cluster: str, client: str) -> dict[str, Any]:
 
 
 def _dump_shown(frame: Frame, client: DumpedClient) -> dict[str, Any]:
-    may_dump = frame.request.user.has_perm(MAY_DUMP)
-    view = _view(frame, client, "dump") if may_dump else AwaitedAnswer[ThreadDump]()
+    missing_role = why_not(frame.request.user, MAY_DUMP, client.cluster)
+    view = AwaitedAnswer[ThreadDump]() if missing_role else _view(frame, client, "dump")
     before = _view(frame, client, "before").result if view.result else None
     return context(
         frame,
         client=client,
-        may_dump=may_dump,
-        permission=MAY_DUMP,
+        missing_role=missing_role,
         view=view,
         lines=stack_lines(view.result, before) if view.result else [],
         apart_seconds=(view.result.at - before.at).total_seconds() if view.result and before else None,

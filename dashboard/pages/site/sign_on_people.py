@@ -19,20 +19,22 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from consumers.jobs.acts import note
-from consumers.models import AuditAction, SignOnAccount
+from consumers.models import AuditAction, Cluster, ClusterRole, SignOnAccount
 
 from .sign_on_provider import SignOnRefused
 
 # As Django has user names; the rest of the column is for what tells two people of one name apart.
 NO_USER_NAME = re.compile(r"[^\w.@+-]+")
 LONGEST_NAME, LONGEST_SUBJECT = 100, 255
+# What a person may do, and the cluster that it is for; "" for all.
+Role = tuple[str, str]
+ADMIN: Role = ("admin", "")
 
 
 def user_signed_on(claims: dict[str, Any], now: datetime) -> User:
     """Raises `SignOnRefused` for who has no role, after everything that the person had was taken away."""
     groups = _groups(claims)
-    mapped = settings.CONSUMERSCOPE_OIDC_ROLES
-    roles = {mapped[group] for group in groups or [] if group in mapped}
+    roles = _roles_of(groups or [])
     try:
         user = _stored(claims, roles, now)
     except IntegrityError:
@@ -62,8 +64,16 @@ def _groups(claims: dict[str, Any]) -> list[str] | None:
     return groups if isinstance(groups, list) and all(isinstance(one, str) for one in groups) else None
 
 
+def _roles_of(groups: list[str]) -> set[Role]:
+    """A role for a cluster that is not registered is none."""
+    mapped = settings.CONSUMERSCOPE_OIDC_ROLES
+    found = {role for group in groups for role in mapped.get(group, ())}
+    registered = set(Cluster.objects.values_list("name", flat=True))
+    return {(role, cluster) for role, cluster in found if not cluster or cluster in registered}
+
+
 @transaction.atomic
-def _stored(claims: dict[str, Any], roles: set[str], now: datetime) -> User | None:
+def _stored(claims: dict[str, Any], roles: set[Role], now: datetime) -> User | None:
     """None where somebody without a role was never here."""
     issuer, subject = settings.CONSUMERSCOPE_OIDC_ISSUER, str(claims["sub"])
     if not subject or len(subject) > LONGEST_SUBJECT or "\0" in subject:
@@ -81,25 +91,25 @@ def _stored(claims: dict[str, Any], roles: set[str], now: datetime) -> User | No
     return account.user
 
 
-def _made(claims: dict[str, Any], subject: str, roles: set[str], now: datetime) -> User:
+def _made(claims: dict[str, Any], subject: str, roles: set[Role], now: datetime) -> User:
     name = name_of(claims)
-    user = User.objects.create_user(_free_name(name, User.objects.all()), _mail(claims), is_staff="admin" in roles)
-    user.groups.set(Group.objects.filter(name__in=roles))
+    user = User.objects.create_user(_free_name(name, User.objects.all()), _mail(claims), is_staff=ADMIN in roles)
+    _set_roles(user, roles)
     issuer = settings.CONSUMERSCOPE_OIDC_ISSUER
     SignOnAccount.objects.create(user=user, issuer=issuer, subject=subject, name=name, confirmed_at=now)
     note(user, user.username, user, f"Signed in for the first time, as {_listed(roles)}.", now, AuditAction.ADDED)
     return user
 
 
-def _follow(account: SignOnAccount, claims: dict[str, Any], roles: set[str]) -> None:
+def _follow(account: SignOnAccount, claims: dict[str, Any], roles: set[Role]) -> None:
     """Also what somebody was given here, such as the mark of a superuser, is what the provider says from now on."""
     user = account.user
     if (name := name_of(claims)) != account.name:
         account.name, user.username = name, _free_name(name, User.objects.exclude(pk=user.pk))
-    before = set(user.groups.values_list("name", flat=True))
-    user.email, user.is_active, user.is_staff, user.is_superuser = _mail(claims), True, "admin" in roles, False
+    before = _roles_now(user)
+    user.email, user.is_active, user.is_staff, user.is_superuser = _mail(claims), True, ADMIN in roles, False
     user.save(update_fields=["username", "email", "is_active", "is_staff", "is_superuser"])
-    user.groups.set(Group.objects.filter(name__in=roles))
+    _set_roles(user, roles)
     user.user_permissions.clear()
     if before != roles:
         sentence = f"Roles by the provider's groups: {_listed(roles)}, not {_listed(before)}."
@@ -114,9 +124,24 @@ def _disable(account: SignOnAccount, now: datetime) -> None:
     account.refused_at = now
     user.is_active = user.is_staff = user.is_superuser = False
     user.save(update_fields=["is_active", "is_staff", "is_superuser"])
-    user.groups.clear()
+    _set_roles(user, set())
     user.user_permissions.clear()
     note(user, user.username, user, "Disabled: no group of the provider has a role.", now)
+
+
+def _roles_now(user: User) -> set[Role]:
+    of_clusters = user.cluster_roles.values_list("role__name", "cluster__name")
+    return {(name, "") for name in user.groups.values_list("name", flat=True)} | set(of_clusters)
+
+
+def _set_roles(user: User, roles: set[Role]) -> None:
+    """These and no others."""
+    user.groups.set(Group.objects.filter(name__in=[role for role, cluster in roles if not cluster]))
+    user.cluster_roles.all().delete()
+    for role, cluster in sorted(roles):
+        if cluster:
+            rows = {"cluster": Cluster.objects.get(name=cluster), "role": Group.objects.get(name=role)}
+            ClusterRole.objects.create(user=user, **rows)
 
 
 def name_of(claims: dict[str, Any]) -> str:
@@ -146,5 +171,5 @@ def _mail(claims: dict[str, Any]) -> str:
     return mail if isinstance(mail, str) and len(mail) <= 254 and "\0" not in mail else ""
 
 
-def _listed(roles: set[str]) -> str:
-    return ", ".join(sorted(roles)) or "nothing"
+def _listed(roles: set[Role]) -> str:
+    return ", ".join(sorted(f"{role}@{cluster}" if cluster else role for role, cluster in roles)) or "nothing"

@@ -116,7 +116,7 @@ def test_what_no_worker_takes_up_moves_nothing_once_one_is_back(
 
 
 def test_a_viewer_cancels_nothing(billing: ConsumerGroup) -> None:
-    with pytest.raises(ResetRefused, match="which the roles operator and admin have"):
+    with pytest.raises(ResetRefused, match="You need the role operator or admin"):
         cancel(a_reset(billing), Asker(User.objects.create_user("eve"), None, "page"), NOW)
 
 

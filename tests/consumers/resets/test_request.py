@@ -116,7 +116,7 @@ def test_a_group_of_rocketmqs_own_is_refused(group: ConsumerGroup, asker: Asker)
 
 def test_a_viewer_is_told_which_roles_may(group: ConsumerGroup) -> None:
     viewer = Asker(User.objects.create_user("vic"), None, "rest")
-    with pytest.raises(ResetRefused, match="operator and admin"):
+    with pytest.raises(ResetRefused, match="operator or admin"):
         request_plan("prod", "billing", a_wish(), viewer, NOW)
 
 

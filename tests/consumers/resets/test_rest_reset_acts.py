@@ -135,7 +135,7 @@ def test_what_is_malformed_does_nothing(
 def test_a_viewer_does_nothing(api: Client, billing: ConsumerGroup, act: str) -> None:
     reset = planned(billing)
     answer = post(api, reset, act)
-    assert (answer.status_code, "the roles operator and admin" in answer.json()["detail"]) == (403, True)
+    assert (answer.status_code, "the role operator or admin" in answer.json()["detail"]) == (403, True)
     reset.refresh_from_db()
     assert reset.status == ResetStatus.PLANNED
 

@@ -29,7 +29,10 @@ def test_it_waits_for_the_answer_and_then_says_that_it_is_gone(admin_client: Cli
 
 @pytest.mark.usefixtures("cluster")
 def test_a_viewer_is_told_the_permission(viewer: Client) -> None:
-    assert "<code>consumers.manage_clusters</code>" in viewer.get(PAGE).text
+    assert (
+        "You need the role admin, for the cluster prod or for all clusters (permission consumers.manage_clusters)."
+        in viewer.get(PAGE).text
+    )
     assert viewer.post(reverse("connection_check", args=("prod",))).status_code == 403
 
 

@@ -8,6 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 import dashboard.settings.sign_on as read
+from consumers.models import ROLES_OF_CLUSTERS
 
 GOOD = {
     "CONSUMERSCOPE_OIDC_ISSUER": "https://sso.example.org/realms/ops",
@@ -37,7 +38,27 @@ def test_without_an_issuer_nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_roles_are_read_by_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert settings_of(monkeypatch, **GOOD).CONSUMERSCOPE_OIDC_ROLES == {"sre": "operator", "a=b": "viewer"}
+    found = settings_of(monkeypatch, **GOOD).CONSUMERSCOPE_OIDC_ROLES
+    assert found == {"sre": {("operator", "")}, "a=b": {("viewer", "")}}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("dev=operator@staging", {"dev": {("operator", "staging")}}),
+        ("dev=operator@a,dev=admin@b,dev=viewer", {"dev": {("operator", "a"), ("admin", "b"), ("viewer", "")}}),
+        ("a@b=operator@c", {"a@b": {("operator", "c")}}),
+        ("dev=operator@a=b", {"dev": {("operator", "a=b")}}),
+        ("dev=operator@a@b", {"dev": {("operator", "a@b")}}),
+    ],
+)
+def test_a_role_may_be_for_one_cluster(monkeypatch: pytest.MonkeyPatch, given: str, found: Any) -> None:
+    settings = settings_of(monkeypatch, **GOOD | {"CONSUMERSCOPE_OIDC_ROLES": given})
+    assert found == settings.CONSUMERSCOPE_OIDC_ROLES
+
+
+def test_roles_of_clusters_are_those_of_the_admin_pages() -> None:
+    assert read.ROLES_OF_CLUSTERS == ROLES_OF_CLUSTERS
 
 
 @pytest.mark.parametrize(("given", "backends"), [("1", 2), ("0", 1), ("", 2)])
@@ -56,6 +77,8 @@ def test_a_provider_on_this_machine_needs_no_https(monkeypatch: pytest.MonkeyPat
     [
         ({"CONSUMERSCOPE_OIDC_ROLES": "sre"}, "CONSUMERSCOPE_OIDC_ROLES must be as sre=operator"),
         ({"CONSUMERSCOPE_OIDC_ROLES": "sre=root"}, "roles are viewer, operator, admin"),
+        ({"CONSUMERSCOPE_OIDC_ROLES": "sre=viewer@prod"}, "of a cluster operator, admin"),
+        ({"CONSUMERSCOPE_OIDC_ROLES": "sre=operator@"}, "must be as sre=operator"),
         ({"CONSUMERSCOPE_OIDC_ROLES": ""}, "CONSUMERSCOPE_OIDC_ISSUER needs CONSUMERSCOPE_OIDC_ROLES."),
         ({"CONSUMERSCOPE_OIDC_CLIENT_SECRET": ""}, "CONSUMERSCOPE_OIDC_ISSUER needs CONSUMERSCOPE_OIDC_CLIENT_SECRET."),
         ({"CONSUMERSCOPE_OIDC_ISSUER": "http://sso.example.org"}, "CONSUMERSCOPE_OIDC_ISSUER must begin with https://"),

@@ -1,7 +1,7 @@
 """Notes about groups that people write and remove."""
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 
 from consumers.alerts.edits import remove_note, save_note
 from consumers.alerts.fields import AlertRefused
@@ -14,7 +14,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def bob() -> User:
-    return User.objects.create_user("bob")
+    user = User.objects.create_user("bob")
+    user.groups.add(Group.objects.get(name="operator"))
+    return user
 
 
 def test_a_note_is_kept_with_who_wrote_it(bob: User) -> None:

@@ -1,13 +1,14 @@
 """What was allowed when a reset was let go, asked again at the moment of writing."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connection
 
-from consumers.models import Reset, ResetOutcome, ResetStatus, ResetStep
+from consumers.models import Cluster, ClusterRole, Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.acts import cancel
 from consumers.resets.applying.run import work
 from consumers.resets.target_values import Asker
@@ -15,11 +16,19 @@ from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.fake_clock import FakeClock
 from tests.reset_rows import an_operator
-from tests.world import ago
+from tests.world import NOW, ago
 
 
 def loses_the_role() -> None:
     User.objects.get(username="ann").groups.remove(Group.objects.get(name="operator"))
+
+
+def has_it_for(cluster: str) -> None:
+    """Instead of the role for all clusters."""
+    loses_the_role()
+    there, _ = Cluster.objects.get_or_create(name=cluster, defaults={"namesrv": "10.0.0.9:1", "created_at": NOW})
+    role = Group.objects.get(name="operator")
+    ClusterRole.objects.create(user=User.objects.get(username="ann"), cluster=there, role=role)
 
 
 def is_switched_off() -> None:
@@ -34,6 +43,7 @@ def is_removed() -> None:
     ("happens", "words"),
     [
         (loses_the_role, "ann, who applied it, no longer has the permission consumers.reset_offsets"),
+        (partial(has_it_for, "staging"), "no longer has the permission consumers.reset_offsets for the cluster prod"),
         (is_switched_off, "no longer has the permission"),
         (is_removed, "the account of ann, who applied it, no longer exists"),
     ],
@@ -46,6 +56,13 @@ def test_without_the_permission_of_who_let_it_go_nothing_is_written(
     site.work(reset, clock)
     assert (site.writes(), reset.status, steps(reset)) == (0, ResetStatus.FAILED, [ResetStep.NOT_DONE] * 4)
     assert words in str(stored_words(reset.error))
+
+
+def test_the_role_for_the_cluster_is_enough(site: Site, clock: FakeClock) -> None:
+    reset = site.applying(300)
+    has_it_for("prod")
+    site.work(reset, clock)
+    assert reset.status == ResetStatus.APPLIED
 
 
 def after_writes(site: Site, count: int, happens: Callable[[], None], clock: FakeClock) -> Callable[[], Any]:

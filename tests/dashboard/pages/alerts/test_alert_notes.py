@@ -79,7 +79,7 @@ def test_one_is_removed(operator: Client) -> None:
 def test_a_viewer_looks_and_is_told_why(viewer: Client) -> None:
     note = a_note()
     page = viewer.get(f"/alerts/notes/{note.pk}/")
-    assert "the roles operator and admin have it" in shown(page)
+    assert "You need the role operator or admin" in shown(page)
     assert "<form" not in page.text.partition("<main")[2]
     for path in ("add/", f"{note.pk}/", f"{note.pk}/remove/"):
         assert viewer.post(f"/alerts/notes/{path}", GOOD).status_code == 403

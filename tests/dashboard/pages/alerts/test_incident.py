@@ -165,7 +165,7 @@ def test_one_without_its_rule_is_not_silenced_for_all_rules(operator: Client, in
 
 def test_a_viewer_is_told_who_may_act(viewer: Client, incident: Incident) -> None:
     page = viewer.get(at(incident))
-    assert "the roles operator and admin have it" in shown(page)
+    assert "You need the role operator or admin" in shown(page)
     assert "<form" not in page.text.partition("<main")[2]
     assert viewer.post(at(incident, "acknowledge/"), {"text": "on it"}).status_code == 403
 

@@ -187,7 +187,7 @@ def test_a_kind_that_is_none_is_refused(operator: Client) -> None:
 def test_a_viewer_looks_and_is_told_why(viewer: Client) -> None:
     channel = a_channel()
     page = viewer.get(at(channel))
-    assert "the roles operator and admin have it" in shown(page)
+    assert "You need the role operator or admin" in shown(page)
     assert "<form" not in page.text.partition("<main")[2]
     for path in ("add/", f"{channel.pk}/", f"{channel.pk}/test/", f"{channel.pk}/remove/"):
         assert viewer.post(f"/alerts/channels/{path}", WEBHOOK).status_code == 403

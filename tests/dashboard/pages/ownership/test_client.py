@@ -55,7 +55,8 @@ def test_response_times_are_milliseconds_and_rates_are_messages_a_second(viewer:
 
 
 def test_whoever_may_not_dump_sees_why(viewer: Client) -> None:
-    assert "<code>consumers.dump_threads</code>" in viewer.get(PAGE).text
+    sentence = "You need the role operator or admin, for the cluster prod or for all clusters (permission consumers."
+    assert f"{sentence}dump_threads)." in viewer.get(PAGE).text
     assert viewer.post(DUMP).status_code == 403
 
 

@@ -7,9 +7,10 @@ from django.contrib.auth.models import Group, User
 from django.db.models.signals import pre_save
 from django.test import Client
 
-from consumers.models import AuditEvent, SignOnAccount
+from consumers.jobs.permissions import may
+from consumers.models import AuditEvent, Cluster, SignOnAccount
 from tests.oidc_provider import OidcProvider, sign_on
-from tests.world import NOW
+from tests.world import NOW, a_cluster
 
 pytestmark = pytest.mark.django_db
 
@@ -105,6 +106,63 @@ def test_a_sign_in_that_another_one_overtakes_is_tried_again(client: Client, pro
 def test_a_role_is_that_of_the_group(client: Client, provider: OidcProvider) -> None:
     sign_on(client, provider, groups=["sre", "others"])
     assert roles() == ["operator"]
+
+
+@pytest.fixture
+def of_clusters(settings: Any) -> None:
+    a_cluster(read_at=None)
+    a_cluster("staging", read_at=None)
+    settings.CONSUMERSCOPE_OIDC_ROLES |= {
+        "dev": {("operator", "staging")},
+        "lead": {("admin", "staging"), ("operator", "prod")},
+        "old": {("operator", "gone")},
+    }
+
+
+def cluster_roles() -> list[str]:
+    return [str(one) for one in User.objects.get(username="ann").cluster_roles.all()]
+
+
+def test_a_role_for_a_cluster_lets_somebody_act_there(
+    client: Client, provider: OidcProvider, of_clusters: None
+) -> None:
+    assert sign_on(client, provider, groups=["dev"]).status_code == 302
+    user = User.objects.get()
+    assert (roles(), user.is_staff) == ([], False)
+    assert [may(user, "consumers.reset_offsets", name) for name in ("staging", "prod")] == [True, False]
+
+
+def test_roles_for_clusters_are_replaced_too(provider: OidcProvider, of_clusters: None) -> None:
+    sign_on(Client(), provider, groups=["dev", "all"])
+    given = {"cluster": Cluster.objects.get(name="prod"), "role": Group.objects.get(name="admin")}
+    User.objects.get().cluster_roles.create(**given)
+    sign_on(Client(), provider, groups=["lead"])
+    assert (roles(), cluster_roles()) == ([], ["operator of prod", "admin of staging"])
+    assert not User.objects.get().is_staff
+    sign_on(Client(), provider, groups=["all"])
+    assert (roles(), cluster_roles()) == (["viewer"], [])
+
+
+def test_a_role_for_a_cluster_that_is_not_registered_is_none(
+    client: Client, provider: OidcProvider, of_clusters: None
+) -> None:
+    answer = sign_on(client, provider, groups=["old"])
+    assert (answer.status_code, "none of your groups has a role here" in answer.text) == (403, True)
+
+
+def test_somebody_who_is_disabled_loses_roles_for_clusters(provider: OidcProvider, of_clusters: None) -> None:
+    for groups in (["lead"], []):
+        sign_on(Client(), provider, groups=groups)
+    assert (User.objects.get().is_active, cluster_roles()) == (False, [])
+
+
+def test_the_audit_names_the_clusters_of_roles(provider: OidcProvider, of_clusters: None) -> None:
+    for groups in (["dev"], ["dev"], ["lead", "all"]):
+        sign_on(Client(), provider, groups=groups)
+    assert list(AuditEvent.objects.order_by("pk").values_list("sentence", flat=True)) == [
+        "Signed in for the first time, as operator@staging.",
+        "Roles by the provider's groups: admin@staging, operator@prod, viewer, not operator@staging.",
+    ]
 
 
 def test_one_group_may_be_a_text(client: Client, provider: OidcProvider) -> None:
