@@ -57,7 +57,16 @@ class BrokerRow:
     last_read_at: datetime | None
     failing_since: datetime | None = field(metadata=public("Null while its newest reading was good"))
     read_from: str | None = field(metadata=public("The slave that was read in the master's place"))
-    note: str | None = field(metadata=public("That it was not read for too long, or how old offsets of a slave may be"))
+    dispatch_behind_bytes: int | None = field(
+        metadata=public(
+            "What it has stored and not dispatched: consumers cannot get it, and broker offsets do not count it"
+        )
+    )
+    note: str | None = field(
+        metadata=public(
+            "That it was not read for too long, how old offsets of a slave may be, or that lags are lower bounds"
+        )
+    )
     error: str | None = field(metadata=public("Null while the newest reading of this address was good"))
     calls: int | None = field(metadata=public("Of the newest reading, for this broker's offsets"))
     bytes: int | None
@@ -183,12 +192,16 @@ def _cluster_row(
     last = recent[-1] if recent else Reading.objects.filter(cluster=cluster).first()
     freshness, detail, since = cluster_freshness(age, now, limit)
     late = {one.id: one.unread_reason(now, limit) for one in age.brokers if one.failing_since is None}
+    bounds = {one.id: one.bound_reason(limit) for one in age.brokers if one.unread_reason(now, limit) is None}
     return ClusterRow(
         name=cluster.name,
         namesrv=cluster.namesrv,
         connection=_connection(cluster),
         read_only=read_only,
-        brokers=[_broker_row(broker, _entry(last, broker), late.get(broker.pk)) for broker in cluster.brokers.all()],
+        brokers=[
+            _broker_row(broker, _entry(last, broker), late.get(broker.pk), bounds.get(broker.pk))
+            for broker in cluster.brokers.all()
+        ],
         last_reading=reading_row(last) if last else None,
         freshness=freshness,
         freshness_detail=detail,
@@ -208,8 +221,8 @@ def _cluster_row(
 
 
 def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Freshness, str, datetime | None]:
-    """A broker that is not read makes its cluster silent; an overdue reading, or one without a name server, makes it
-    late.
+    """A broker that is not read makes its cluster silent. An overdue reading, or one without a name server, makes it
+    late, and so do a slave in its master's place and a broker that is behind with its dispatch.
     """
     unread: list[tuple[BrokerAge, str]] = []
     for broker in age.brokers:
@@ -227,8 +240,9 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
     if age.newest_error is not None:
         return Freshness.LATE, age.newest_error, age.newest_reading_at
     stood_in = [f"{broker.name}: {stand_in(broker.read_from)}" for broker in age.brokers if broker.read_from]
-    if stood_in:
-        return Freshness.LATE, "; ".join(stood_in), age.newest_reading_at
+    bounds = [reason for broker in age.brokers if (reason := broker.bound_reason(limit)) is not None]
+    if stood_in or bounds:
+        return Freshness.LATE, "; ".join([*stood_in, *bounds]), age.newest_reading_at
     return Freshness.FRESH, gettext("every broker was read"), age.newest_reading_at
 
 
@@ -253,8 +267,10 @@ def _entry(last: Reading | None, broker: Broker) -> dict[str, Any]:
     return next((entry for entry in entries if entry["name"] == broker.name), {})
 
 
-def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> BrokerRow:
-    """`late`: why the broker is unknown although its newest reading did not fail: it is too old, or in the future."""
+def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None, bound: str | None) -> BrokerRow:
+    """`late`: why the broker is unknown although its newest reading did not fail: it is too old, or in the future.
+    `bound`: why lags on it are lower bounds.
+    """
     error = stored_words(broker.error)
     unread = error or late or (gettext("not read yet") if broker.broker_id == MASTER else str(NOT_ITS_TURN))
     costs = {name: entry.get(name) for name in ("calls", "bytes", "seconds")}
@@ -264,16 +280,26 @@ def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> Brok
     unknown |= {} if reachable is not None else {"reachable": unread}
     unconfigured = _unconfigured(broker)
     unknown |= {name: unconfigured for name in CONFIGURED if getattr(broker, name) is None}
+    behind_bytes = broker.dispatch_behind_bytes if broker.failing_since is None and late is None else None
+    if behind_bytes is None:
+        unknown["dispatch_behind_bytes"] = _no_dispatch(broker, unread)
+    notes = [late, stand_in(broker.read_from) if broker.read_from else None, bound]
     return copied(
         BrokerRow,
         broker,
         id=broker.broker_id,
         reachable=reachable,
         error=error,
-        note=late or (stand_in(broker.read_from) if broker.read_from else None),
+        dispatch_behind_bytes=behind_bytes,
+        note="; ".join(filter(None, notes[:1] if late else notes)) or None,
         **costs,
         unknown=unknown | {name: uncounted for name, cost in costs.items() if cost is None},
     )
+
+
+def _no_dispatch(broker: Broker, unread: str) -> str:
+    is_unread = broker.broker_id != MASTER or broker.failing_since is not None or broker.last_read_at is None
+    return unread if is_unread else stored_words(broker.dispatch_error) or unread
 
 
 def _unconfigured(broker: Broker) -> str:

@@ -13,7 +13,8 @@ from .queries import HOUR, cluster_freshness, stand_in
 
 @dataclass(frozen=True)
 class MasterSummary:
-    """`problem`: why it was not read, or how old offsets of the slave in its place may be; empty where nothing is."""
+    """`problem`: why it was not read, how old offsets of the slave in its place may be, or why lags are
+    lower bounds; empty where nothing is."""
 
     name: str
     last_read_at: datetime | None
@@ -64,4 +65,5 @@ def _read_at(cluster: ClusterAge, now: datetime) -> datetime | None:
 def _master_problem(broker: BrokerAge, now: datetime, limit: Limits) -> str:
     if broker.failing_since is not None:
         return broker.error or ""
-    return broker.unread_reason(now, limit) or (stand_in(broker.read_from) if broker.read_from else "")
+    problems = [stand_in(broker.read_from) if broker.read_from else None, broker.bound_reason(limit)]
+    return broker.unread_reason(now, limit) or "; ".join(filter(None, problems))

@@ -241,7 +241,7 @@ def _members_gone(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anom
     Pulling clients are members only while they pull, and a broadcasting group's lag disappears with its members.
     """
     lags = [queue.lag_messages for queue in queues if _is_counted(queue)]
-    known = sum(lag for lag in lags if lag is not None)
+    known = sum(queue.lag_messages_at_least or 0 for queue in queues if _is_counted(queue))
     if known == 0 or group.consume_type == PULLING or group.message_model == BROADCASTING:
         return []
     last = Client.objects.filter(group=group, gone_by__isnull=False).order_by("-gone_by", "client_id").first()

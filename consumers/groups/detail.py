@@ -176,7 +176,7 @@ def topic_rows(queues: Iterable[QueueRow], retired: Mapping[str, datetime]) -> l
 def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | None) -> TopicRow:
     # A queue that has no lag by its nature (never committed, deleted) leaves the sum of the others complete.
     committed = [queue for queue in queues if queue.unknown_reason_code not in NO_LAG_REASONS]
-    known = [queue.lag_messages for queue in committed if queue.lag_messages is not None]
+    known = [queue.lag_messages_at_least for queue in committed if queue.lag_messages_at_least is not None]
     unread = [queue.unknown_reason for queue in committed if queue.lag_messages is None]
     reason = unread[0] if unread else None if committed else queues[0].unknown_reason
     codes = [queue.unknown_reason_code for queue in committed if queue.lag_messages is None]

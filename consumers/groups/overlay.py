@@ -85,6 +85,10 @@ class Overlay:
     def is_unread(self, broker: BrokerAge) -> bool:
         return broker.unread_reason(self.now, self.limits) is not None
 
+    def has_exact_lags(self, broker: BrokerAge) -> bool:
+        """The broker is read, and not behind with its dispatch as far as it says."""
+        return not self.is_unread(broker) and broker.bound_reason(self.limits) is None
+
     def is_silent(self, broker: BrokerAge) -> bool:
         return broker.is_silent(self.now, self.limits)
 

@@ -70,6 +70,9 @@ class QueueRow:
         metadata=public("From would_start_at to lost_offset", label=_("Redelivers"), unit=MESSAGES)
     )
     lag_messages: int | None
+    lag_messages_at_least: int | None = field(
+        metadata=public("The lag, or its lower bound where the broker is behind with its dispatch")
+    )
     in_flight: int | None = field(metadata=public(label=_("In flight"), unit=MESSAGES))
     ready: int | None = field(metadata=public(label=_("Ready"), unit=MESSAGES))
     expired_messages: int | None
@@ -149,13 +152,13 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
     read = offsets(snapshot, broker, facts.now, facts.limits)
     if facts.outside is not None and not read.unread:
         read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
-        read = replace(read, code=UnknownReason.OUTSIDE_STORE)
+        read = replace(read, lag_messages_at_least=None, code=UnknownReason.OUTSIDE_STORE)
     kind = kind_for(facts.name, queue.topic)
     loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
     if kind == TopicKind.DLQ:
         verdict = _unjudged(None, str(OWN_DEAD_LETTERS))
         behind = TimeLag(None, TimeLagKind.UNKNOWN, None, str(OWN_DEAD_LETTERS))
-        lag, lag_reason = None, read.reason if read.unread else str(OWN_DEAD_LETTERS)
+        lag, at_least, lag_reason = None, None, read.reason if read.unread else str(OWN_DEAD_LETTERS)
         lag_code = read.code if read.unread else UnknownReason.OWN_DEAD_LETTERS
     else:
         verdict = _verdict(snapshot, state, broker, read, facts)
@@ -167,7 +170,8 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         waited = waited_seconds(read, state, facts.judged, facts.now)
         read_at = broker.last_read_at if broker else None
         behind = time_lag(read, state, facts.unjudged, asked, read_at, waited)
-        lag, lag_reason, lag_code = read.lag_messages, read.reason, read.code
+        lag, at_least, lag_reason = read.lag_messages, read.lag_messages_at_least, read.reason
+        lag_code = read.code
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
     values = {
@@ -175,6 +179,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         **loss.values,
         "unacked_messages": unacked,
         "lag_messages": lag,
+        "lag_messages_at_least": at_least,
         "time_lag_seconds": behind.seconds,
         "time_lag_error_seconds": behind.error_seconds,
         "time_lag_at": behind.at,
@@ -185,6 +190,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         "judged_at": facts.judged.judged_at if facts.judged and state else None,
     }
     reasons = _reasons(read, behind, verdict.reason, values["owner"], facts.no_owner_reason) | {
+        "lag_messages_at_least": lag_reason or "",
         "unacked_messages": unacked_reason,
         "expected_owner": why_not_expected,
         **loss.reasons,
@@ -224,7 +230,7 @@ def _verdict(
 ) -> _StateReport:
     is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
     polled = Polled(
-        lag_messages=read.lag_messages,
+        lag_messages=read.lag_messages_at_least,
         no_lag_reason=read.code,
         waiting_since=read.waiting_since,
         online=facts.online,
@@ -247,7 +253,7 @@ def _verdict(
 def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> _StateReport:
     """The state that needs no evaluation."""
     rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
-    detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
+    detail: dict[str, float | None] = {"lag_messages": read.lag_messages_at_least}
     if shown.ground == Ground.STOPPED and facts.stopped_since is not None:
         rule, since = RuleCode.NO_MEMBERS, facts.stopped_since
         detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()

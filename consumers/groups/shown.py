@@ -34,6 +34,7 @@ class UnknownWord(StrEnum):
     BROKER_UNREACHABLE = "broker_unreachable"
     BROKER_NEVER_READ = "broker_never_read"
     BROKER_LATE = "broker_late"
+    DISPATCH_BEHIND = "dispatch_behind"
     NOT_READ = "not_read"
     NO_OFFSETS = "no_offsets"
     RETIRED_ONLY = "retired_only"
@@ -311,6 +312,8 @@ def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]
     if reason == UnknownReason.SLAVE_BEHIND:
         why = reason_words(reason)
         return coded_reason(ReasonCode.BEHIND_SLAVES, why=why, slaves=sorted(set(slaves))) if slaves else why
+    if reason is not None and code_of(reason) == UnknownReason.DISPATCH_BEHIND:
+        return stored_words(reason)
     why = reason_words(reason or UnknownReason.QUEUE_UNKNOWN)
     if reason != UnknownReason.OFFSET_LOST or not lost_queues:
         return why

@@ -1138,6 +1138,8 @@ class Migration(migrations.Migration):
                 ('routed_permission', models.IntegerField(help_text='What name servers tell clients that it allows; they can be told to take writing away', null=True)),
                 ('routed_at', models.DateTimeField(null=True)),
                 ('routed_error', models.TextField(null=True)),
+                ('dispatch_behind_bytes', models.BigIntegerField(help_text='Of its commit log, what consume queues did not have yet when it was last read', null=True)),
+                ('dispatch_error', models.TextField(null=True)),
                 ('delays_at', models.DateTimeField(help_text='When its delay levels were last read', null=True)),
                 ('delays_error', models.TextField(null=True)),
                 ('wheel', models.JSONField(help_text='{retry topic: messages} that wait in its timer wheel', null=True)),

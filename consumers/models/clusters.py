@@ -68,6 +68,10 @@ class Broker(models.Model):
     )
     routed_at = models.DateTimeField(null=True)
     routed_error = models.TextField(null=True)
+    dispatch_behind_bytes = models.BigIntegerField(
+        null=True, help_text="Of its commit log, what consume queues did not have yet when it was last read"
+    )
+    dispatch_error = models.TextField(null=True)
     delays_at = models.DateTimeField(null=True, help_text="When its delay levels were last read")
     delays_error = models.TextField(null=True)
     wheel = models.JSONField(null=True, help_text="{retry topic: messages} that wait in its timer wheel")

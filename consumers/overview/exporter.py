@@ -60,10 +60,11 @@ class TopicPart(NamedTuple):
     is_idle: bool
 
 
-def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) -> list[TopicPart]:
-    """In the order of `groups`, then by topic and broker. Parts on brokers outside `read` are unknown.
-
-    Two queries.
+def topic_parts(
+    cluster_id: int, groups: Collection[int], read: Container[str], exact: Container[str]
+) -> list[TopicPart]:
+    """In the order of `groups`, then by topic and broker. Parts on brokers outside `read` are unknown, as are lags
+    outside `exact`. Two queries.
     """
     no_lag = Q(unknown_reason__in=NO_LAG_REASONS)
     rows = (
@@ -88,7 +89,7 @@ def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) 
             part = TopicPart(
                 group, topics[topic], broker,
                 None if untold or not is_read else offset,
-                None if unknown or not is_read else lag,
+                None if unknown or broker not in exact else lag,
                 is_read and not known and not unknown,
             )  # fmt: skip
             parts.setdefault(group, []).append(part)
@@ -369,7 +370,8 @@ def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iter
     """
     groups = exporter_groups(overlay, gauges)
     read = {broker.name for broker in age.brokers if not overlay.is_unread(broker)}
-    parts = topic_parts(age.id, groups, read)
+    exact = {broker.name for broker in age.brokers if overlay.has_exact_lags(broker)}
+    parts = topic_parts(age.id, groups, read, exact)
     return ExporterCluster(
         name=age.name,
         clusters={name: cluster for name, cluster in cluster_names(age.id).items() if name in read},

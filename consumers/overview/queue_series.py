@@ -2,7 +2,7 @@
 groups that are named.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from django.db.models import F, FloatField, OuterRef, Subquery
@@ -10,6 +10,7 @@ from django.db.models import F, FloatField, OuterRef, Subquery
 from consumers.groups.overlay import Overlay
 from consumers.models import QueueSample, QueueSnapshot, QueueState
 from consumers.overview.exporter import CHUNK, KNOWN_LAG, KNOWN_OFFSET, first_wait
+from consumers.queries.limits import BrokerAge
 
 
 class QueueLag(NamedTuple):
@@ -21,16 +22,16 @@ class QueueLag(NamedTuple):
 
 
 def queue_lags(overlay: Overlay, cluster: str | None = None, besides: Collection[int] = ()) -> Iterator[QueueLag]:
-    """Known queues on brokers that are read, the greatest lag first, without those of the groups `besides`. One
+    """Known queues on brokers whose lags are exact, the greatest lag first, without those of the groups `besides`. One
     query."""
     rows = QueueSnapshot.objects.filter(KNOWN_LAG).exclude(group__in=besides)
     if cluster is not None:
         rows = rows.filter(group__cluster__name=cluster)
-    read = _read_brokers(overlay)
+    exact = _brokers(overlay, overlay.has_exact_lags)
     columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "lag")
     found = rows.annotate(lag=F("broker_offset") - F("consumer_offset")).order_by("-lag", "pk")
     for of_cluster, *values in found.values_list("group__cluster_id", *columns).iterator(chunk_size=CHUNK):
-        if (of_cluster, values[2]) in read:
+        if (of_cluster, values[2]) in exact:
             yield QueueLag(*values)
 
 
@@ -65,7 +66,8 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
         ).values_list("group_id", "queue_id", "offset", "first_stored_at")
         if at is not None
     }
-    read = _read_brokers(overlay)
+    read = _brokers(overlay, lambda age: not overlay.is_unread(age))
+    exact = _brokers(overlay, overlay.has_exact_lags)
     read_at = {(age.cluster_id, age.name): age.last_read_at for age in overlay.brokers.values()}
     found = []
     for group, topic, broker, queue_id, queue, offset, end, unknown, waited, of_cluster in (
@@ -73,7 +75,8 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
     ):
         if (of_cluster, broker) not in read:
             continue
-        lag = end - offset if unknown is None and end is not None else None
+        is_exact = unknown is None and (of_cluster, broker) in exact
+        lag = end - offset if is_exact and end is not None else None
         wait: float | None = 0.0 if lag == 0 else None
         if lag:
             of_judged = waited if group in judged else None
@@ -83,5 +86,5 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
     return found
 
 
-def _read_brokers(overlay: Overlay) -> set[tuple[int, str]]:
-    return {(age.cluster_id, age.name) for age in overlay.brokers.values() if not overlay.is_unread(age)}
+def _brokers(overlay: Overlay, chosen: Callable[[BrokerAge], bool]) -> set[tuple[int, str]]:
+    return {(age.cluster_id, age.name) for age in overlay.brokers.values() if chosen(age)}

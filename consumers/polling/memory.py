@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 
+from consumers.polling.brokers.dispatch_backlog import DispatchMemory
 from consumers.polling.brokers.joined import CommittedPairs, Pair
 from consumers.polling.brokers.remembered import MinOffsets
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
@@ -116,6 +117,7 @@ class BrokerMemory:
     min_offsets: MinOffsets = field(default_factory=MinOffsets)
     committed: CommittedPairs = field(default_factory=CommittedPairs)
     missing: frozenset[Pair] = frozenset()
+    dispatch: DispatchMemory = field(default_factory=DispatchMemory)
 
     @property
     def read_queues(self) -> dict[str, int]:

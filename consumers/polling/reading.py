@@ -5,6 +5,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from consumers.polling.brokers.dispatch_backlog import DispatchBacklog
 from consumers.polling.delay_answers import DelayOffsets
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.wire.codes import RocketMQError
@@ -51,6 +52,7 @@ class BrokerReading:
     topics: tuple[TopicConfig, ...] | None = None
     groups: tuple[GroupConfig, ...] | None = None
     delays: DelayOffsets | None = None
+    dispatch: DispatchBacklog | None = None  # null: the broker was not asked
     broadcasting: frozenset[str] = frozenset()  # groups of which members report offsets of their own
     appeared: tuple[str, ...] = ()  # retry and dead-letter topics that it has, and had not when it was last asked
 

@@ -13,8 +13,9 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
+from consumers.polling.brokers.dispatch_backlog import MIB
 from consumers.polling.kind_limits import KindLimits
-from consumers.vocabulary.reasons import ReasonCode
+from consumers.vocabulary.reasons import CodedReason, ReasonCode
 from consumers.vocabulary.states import MASTER, UnknownReason
 from consumers.words.reasons import coded_reason, stored_words
 
@@ -37,6 +38,7 @@ class Limits:
     """Ages in seconds: `late` makes a lag unknown, `unknown` a state, `judged` every number that was evaluated; a state
     that was evaluated longer ago stays, as stale, until what is polled contradicts it.
 
+    A broker that is behind with its dispatch by more than `dispatch_behind_bytes` makes lags lower bounds.
     `clock_error_seconds` is how far a broker's clock may be from this host's. `stop`, `stall`, `retry_stall` and
     `allowance` are those of the evaluation.
     """
@@ -51,6 +53,7 @@ class Limits:
     stall_seconds: float = 180.0
     retry_stall_seconds: float = 300.0
     allowance_seconds: float = 60.0
+    dispatch_behind_bytes: float = 16 * MIB
 
     def read_since(self, now: datetime) -> datetime:
         """A broker whose last good reading is older is late: its queues have no lag."""
@@ -84,6 +87,7 @@ def limits() -> Limits:
         kinds=KindLimits.of(settings.JUDGE),
         **{f"{name}_seconds": settings.JUDGE[f"{name}_seconds"] for name in ("stall", "retry_stall", "allowance")},
         stop_seconds=settings.JUDGE["stop_without_members_seconds"],
+        dispatch_behind_bytes=settings.POLL_DISPATCH_BEHIND_MIB * MIB,
     )
 
 
@@ -104,7 +108,10 @@ def missed(
 
 @dataclass(frozen=True)
 class BrokerAge:
-    """What is known of the readings of one broker name. `read_from` is the slave that was read for its master."""
+    """What is known of the readings of one broker name. `read_from` is the slave that was read for its master.
+
+    `dispatch_behind_bytes` is of its last good reading; null where that did not tell it.
+    """
 
     id: int
     cluster_id: int
@@ -113,6 +120,7 @@ class BrokerAge:
     failing_since: datetime | None
     error: str | None
     read_from: str | None = None
+    dispatch_behind_bytes: int | None = None
 
     def unread_reason(self, now: datetime, limits: Limits) -> str | None:
         """Why nothing on this broker is known; None while its newest reading is good and young enough."""
@@ -133,6 +141,13 @@ class BrokerAge:
         if self.failing_since is not None:
             return UnknownReason.BROKER_UNREACHABLE
         return UnknownReason.BROKER_NEVER_READ if self.last_read_at is None else UnknownReason.BROKER_LATE
+
+    def bound_reason(self, limits: Limits) -> CodedReason | None:
+        """Why lags on this broker are lower bounds; None where they are exact, as far as the broker says."""
+        behind_bytes = self.dispatch_behind_bytes
+        if behind_bytes is None or behind_bytes <= limits.dispatch_behind_bytes:
+            return None
+        return coded_reason(UnknownReason.DISPATCH_BEHIND, broker=self.name, behind_bytes=behind_bytes)
 
     def is_silent(self, now: datetime, limits: Limits) -> bool:
         """Unread for so long that what was evaluated of it says nothing about now."""
@@ -203,7 +218,14 @@ def _age(broker: Broker, newest_reading_at: datetime | None, failure: str | None
     if failure is not None and failing_since is None:
         failing_since, error = newest_reading_at, failure
     return BrokerAge(
-        broker.pk, broker.cluster_id, broker.name, broker.last_read_at, failing_since, error, broker.read_from
+        broker.pk,
+        broker.cluster_id,
+        broker.name,
+        broker.last_read_at,
+        failing_since,
+        error,
+        broker.read_from,
+        broker.dispatch_behind_bytes,
     )
 
 

@@ -113,9 +113,10 @@ NO_QUEUES = gettext_lazy("no retry topic of the group has been read yet")
 
 @dataclass(frozen=True)
 class _Queue:
-    """Of one retry queue, why one of them is null beside it."""
+    """Of one retry queue, why one of them is null beside it. `lag_at_least` is the lag where that is known."""
 
     lag: int | None
+    lag_at_least: int | None
     no_lag: str
     seconds: float | None
     no_seconds: str
@@ -128,7 +129,7 @@ def due_retries(group: ConsumerGroup, age: ClusterAge, now: datetime) -> DueRetr
         names = ("lag_messages", "lag_messages_at_least", "oldest_seconds")
         nothing = dict.fromkeys(names, str(NO_QUEUES))
         return DueRetries(queues=0, lag_messages=None, lag_messages_at_least=None, oldest_seconds=None, unknown=nothing)
-    lags = [queue.lag for queue in queues if queue.lag is not None]
+    lags = [queue.lag_at_least for queue in queues if queue.lag_at_least is not None]
     no_lag = next((queue.no_lag for queue in queues if queue.lag is None), None)
     no_seconds = next((queue.no_seconds for queue in queues if queue.seconds is None), None)
     reasons = {
@@ -165,7 +166,8 @@ def _queues(group: ConsumerGroup, age: ClusterAge, now: datetime) -> list[_Queue
             "queue_id": place.queue_id,
             "broker": place.broker,
         }
-        found.append(_Queue(read.lag_messages, f"{where}: {read.reason}", late.seconds, f"{where}: {late.reason}"))
+        lags = read.lag_messages, read.lag_messages_at_least
+        found.append(_Queue(*lags, f"{where}: {read.reason}", late.seconds, f"{where}: {late.reason}"))
     return found
 
 

@@ -24,6 +24,7 @@ from consumers.rocketmq.bodies.config_bodies import (
     TopicQueueStats,
     broker_config,
     delay_offsets,
+    dispatch_behind_bytes,
     group_configs,
     message_request_modes,
     minute_statistic,
@@ -286,6 +287,14 @@ class BrokerAdmin(QueueCalls):
     async def config(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, str]:
         answer = await self._call(RequestCode.GET_BROKER_CONFIG, {}, deadline_seconds)
         return await parsed(broker_config, answer.body, self.address)
+
+    async def dispatch_behind_bytes(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> int | None:
+        """How many bytes of the commit log consumers cannot get yet, because consume queues do not have them; None
+        where the broker does not say. The answer is 4 kB. The broker reads the store time of its first message for it:
+        a page of the commit log that stays in memory where it is asked often.
+        """
+        answer = await self._call(RequestCode.GET_BROKER_RUNTIME_INFO, {}, deadline_seconds)
+        return await parsed(dispatch_behind_bytes, answer.body, self.address)
 
     async def statistic(
         self, name: str, key: str, *, deadline_seconds: float = DEADLINE_SECONDS

@@ -179,6 +179,7 @@ class PollProblem(StrEnum):
     OF_BROKER = "of_broker"  # broker, error
     NOT_ASKED_UNTIL = "not_asked_until"  # error, until
     NOT_ASKED_AFTER_FAILURES = "not_asked_after_failures"  # error, failures, until
+    NO_DISPATCH_BACKLOG = "no_dispatch_backlog"
     # Of members.
     NO_BROKER_ASKED = "no_broker_asked"
     BEHIND_PROXY = "behind_proxy"

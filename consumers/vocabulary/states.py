@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from .reasons import reasons_in
+
 
 class State(StrEnum):
     """Worst first."""
@@ -121,6 +123,8 @@ class UnknownReason(StrEnum):
     BROKER_NEVER_READ = "broker_never_read"
     BROKER_LATE = "broker_late"
     BROKER_NOT_LISTED = "broker_not_listed"
+    # Stored as an object, with the broker and how far it is behind: the lag is known as a lower bound.
+    DISPATCH_BEHIND = "dispatch_behind"  # broker, behind_bytes
     NO_BROKER = "no_broker"
     NOT_READ = "not_read"
     # Of a window.
@@ -141,7 +145,8 @@ def of_broker(reason: UnknownReason, name: str, error: str | None) -> str:
 
 def code_of(stored: str | None) -> UnknownReason | None:
     """Null too for what another version has stored."""
-    return _CODES.get((stored or "").partition(":")[0])
+    found = reasons_in(stored or "")[0]
+    return _CODES.get(found.partition(":")[0] if isinstance(found, str) else found["code"])
 
 
 # Kinds of groups, and how members consume.

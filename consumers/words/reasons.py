@@ -20,8 +20,8 @@ from consumers.vocabulary.reasons import (
 )
 
 from . import alerts, jobs, offset_files, repeats, resets
-from .spans import age, counted
-from .states import OF_BROKER, REASONS as UNKNOWN_REASONS
+from .spans import age, counted, size
+from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
     RebalanceCause.JOINED: _("joined"),
@@ -192,6 +192,7 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
     PollProblem.NOT_ASKED_AFTER_FAILURES: _(
         "%(error)s; after %(failures)s failures in a row it is not asked until %(until)s UTC"
     ),
+    PollProblem.NO_DISPATCH_BACKLOG: _("the broker does not report how far its dispatch is behind"),
     PollProblem.NO_BROKER_ASKED: _("No broker could be asked."),
     PollProblem.BEHIND_PROXY: _("proxies pass no question on to their clients"),
     PollProblem.CLIENT_PAUSED: _("%(error)s; asked at %(asked)s and again from %(until)s UTC on"),
@@ -218,6 +219,7 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
 CATALOGUES = (
     *(
         OF_VALUES,
+        UNKNOWN_OF_VALUES,
         OF_FLAGS,
         POLL_PROBLEMS,
         REBALANCE_REASONS,
@@ -288,6 +290,8 @@ def membership_reason(error: str | None) -> str:
 
 def reason_words(stored: str) -> StoredWords:
     """What is no code is said as it is: another version of the product may have stored it."""
+    if not isinstance(coded := reasons_in(stored)[0], str):
+        return StoredWords(_words(coded), stored)
     code, _colon, text = stored.partition(":")
     if text and code in OF_BROKER:
         broker, _colon, error = text.partition(": ")
@@ -302,6 +306,8 @@ def _shown(name: str, value: Any) -> str:
         return str(_("yes")) if value else str(_("no"))
     if name.endswith("_seconds"):
         return age(value)
+    if name.endswith("_bytes"):
+        return size(value)
     if isinstance(value, int):
         return counted(name, value)
     if name == "parts":

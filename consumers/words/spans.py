@@ -92,6 +92,16 @@ def rate(per_second: float) -> str:
     return gettext("%(rate)s/s") % {"rate": f"{per_second:,.0f}" if abs(per_second) >= 10 else f"{per_second:.2g}"}
 
 
+def size(octets: float) -> str:
+    """Bytes in decimal units."""
+    if octets < 0:
+        return f"−{size(-octets)}"
+    value, units = float(octets), ["B", "kB", "MB", "GB", "TB"]
+    while value >= 999.5 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{value:.1f} {units[0]}" if value < 10 and units[0] != "B" else f"{value:.0f} {units[0]}"
+
+
 def iso(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

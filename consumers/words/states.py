@@ -142,6 +142,7 @@ REASONS: dict[str, str | Promise] = {
     UnknownReason.BROKER_NEVER_READ: _("a broker was never read"),
     UnknownReason.BROKER_LATE: _("a broker has not been read for too long"),
     UnknownReason.BROKER_NOT_LISTED: _("a broker is not listed in the cluster"),
+    UnknownReason.DISPATCH_BEHIND: _("a broker is behind with its dispatch: lags are lower bounds"),
     UnknownReason.NO_BROKER: _("no broker is known yet"),
     UnknownReason.NOT_READ: _("not read"),
     UnknownReason.BROKER_UNREAD: _("a broker of this group was not read"),
@@ -153,6 +154,12 @@ REASONS: dict[str, str | Promise] = {
 OF_BROKER: dict[str, str | Promise] = {
     UnknownReason.BROKER_UNREACHABLE.value: _("%(broker)s could not be read: %(error)s"),
     UnknownReason.BROKER_NEVER_READ.value: _("%(broker)s was never read: %(error)s"),
+}
+# Of those that are stored with values.
+OF_VALUES: dict[str, str | Promise] = {
+    UnknownReason.DISPATCH_BEHIND.value: _(
+        "%(broker)s has stored %(behind_bytes)s that it has not dispatched: its lags are lower bounds"
+    ),
 }
 
 

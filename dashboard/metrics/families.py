@@ -99,6 +99,17 @@ def broker_families(ages: Sequence[ClusterAge], now: datetime, limits: Limits) -
             if broker.last_read_at is not None
         ),
     )  # fmt: skip
+    yield Family(
+        "consumerscope_broker_dispatch_behind_bytes",
+        "Messages that the broker has stored and not dispatched: consumers cannot get them, no lag counts them.",
+        BROKER,
+        (
+            ((cluster.name, broker.name), broker.dispatch_behind_bytes)
+            for cluster in ages
+            for broker in cluster.brokers
+            if broker.dispatch_behind_bytes is not None and broker.unread_reason(now, limits) is None
+        ),
+    )  # fmt: skip
 
 
 def reading_families(clusters: Sequence[ClusterRow], now: datetime) -> Iterator[Family]:

@@ -48,7 +48,7 @@ SPARK_RUN_LIMIT_SECONDS = number(
     "SPARK_RUN_LIMIT_SECONDS", 600, "A pipeline run that takes longer is cancelled.", least=10
 )
 
-section("Polling", "Budgets of one poll. Offsets take three calls per broker and need no budget.")
+section("Polling", "Budgets of one poll. Offsets take four calls per broker and need no budget.")
 
 POLL_CALL_DEADLINE_SECONDS = number(
     "POLL_CALL_DEADLINE_SECONDS",
@@ -65,6 +65,13 @@ POLL_STORE_CONFIG_SECONDS = number(
     "POLL_STORE_CONFIG_SECONDS",
     30,
     "How often each broker is asked for its retention and write permission (an answer of 13 kB).",
+)
+# A broker under load is behind by some bytes at every moment.
+POLL_DISPATCH_BEHIND_MIB = number(
+    "POLL_DISPATCH_BEHIND_MIB",
+    16,
+    "A broker with more undispatched messages than this hides messages from its offsets: lags there are "
+    "[lower bounds](evaluation.md#lags-that-are-lower-bounds).",
 )
 POLL_MIN_OFFSET_SECONDS = number("POLL_MIN_OFFSET_SECONDS", 60, "How often min offsets are read.")
 # Enough for 2,000 groups on two brokers in each reading; larger clusters are read in turns.

@@ -14,7 +14,7 @@ from consumers.groups.rows import GroupRow
 from consumers.ownership.rows import MemberRow
 from consumers.queries.declared import Number
 from consumers.words import spans
-from consumers.words.spans import chosen as chosen, rate as rate
+from consumers.words.spans import chosen as chosen, rate as rate, size as size
 
 # Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
 ID_LETTERS = 12
@@ -42,16 +42,6 @@ def share(part: float) -> str:
     if 99 < percent < 100:
         return f"{min(percent, 99.9):.1f} %"
     return f"{percent:.1f} %" if 0 < percent < 1 else f"{percent:.0f} %"
-
-
-def size(octets: float) -> str:
-    """Bytes in decimal units."""
-    if octets < 0:
-        return f"−{size(-octets)}"
-    value, units = float(octets), ["B", "kB", "MB", "GB", "TB"]
-    while value >= 999.5 and len(units) > 1:
-        value, units = value / 1000, units[1:]
-    return f"{value:.1f} {units[0]}" if value < 10 and units[0] != "B" else f"{value:.0f} {units[0]}"
 
 
 # Moments as people read them: relative in the text, absolute on hover, in UTC and saying so.

@@ -23,10 +23,11 @@ NOT_REPORTED = lazy_reason(AlertEvidence.NOT_IN_RANGE)
 
 def lag(scan: GroupScan) -> Column:
     return number_column(
-        [row.lag_messages for row in scan.rows],
+        [row.lag_messages_at_least if row.is_lag_bound else row.lag_messages for row in scan.rows],
         lambda place: lag_reason(scan, place),
         lambda value: coded_reason(AlertEvidence.LAG, lag_messages=round(value)),
         suppressed=lambda place: suppressed_waiting(scan, place),
+        is_bound=lambda place: scan.rows[place].is_lag_bound,
     )
 
 
@@ -141,6 +142,7 @@ def lag_of_topic(of: TopicScan) -> Column:
         lambda place: parts[place].lag_reason,
         lambda value: coded_reason(AlertEvidence.LAG, lag_messages=round(value)),
         suppressed=lambda place: suppressed_waiting(scan, place),
+        is_bound=lambda place: parts[place].bound is not None,
     )
 
 
@@ -150,12 +152,14 @@ def time_lag_of_topic(of: TopicScan) -> Column:
     def value(place: int) -> float | None:
         part = parts[place]
         if part.lag_messages == 0:
-            return 0.0
+            return None if part.bound is not None else 0.0
         return None if scan.unjudged_reason(place) else part.time_lag_seconds
 
     def reason(place: int) -> str:
         part = parts[place]
-        return part.lag_reason if part.lag_messages is None else scan.unjudged_reason(place) or str(YOUNG_LAG)
+        if not part.lag_messages:
+            return part.lag_reason
+        return scan.unjudged_reason(place) or str(YOUNG_LAG)
 
     return number_column(
         [value(place) for place in range(len(parts))],

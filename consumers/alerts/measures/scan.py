@@ -23,7 +23,7 @@ from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import FlagReason
-from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode
+from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode, UnknownReason, code_of
 from consumers.words.reasons import coded_reason
 from consumers.words.spans import iso
 
@@ -146,6 +146,7 @@ class GroupValues(NamedTuple):
     rank: int
     unread_by: int | None
     lag_messages: int | None
+    lag_messages_at_least: int | None
     time_lag_seconds: float | None
     drain_seconds: float | None
     expires_unconsumed_seconds: float | None
@@ -160,9 +161,15 @@ class GroupValues(NamedTuple):
     def state(self) -> State:
         return STATES[self.rank]
 
+    @property
+    def is_lag_bound(self) -> bool:
+        """The lag is known as a lower bound: a broker is behind with its dispatch, and every queue is read."""
+        is_bound = code_of(self.total_unknown_reason) == UnknownReason.DISPATCH_BEHIND
+        return is_bound and self.lag_messages is None and self.unread_by is None
+
 
 SHOWN = (
-    *("lag_messages", "time_lag_seconds", "drain_seconds", "expires_unconsumed_seconds"),
+    *("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "expires_unconsumed_seconds"),
     *("members", "expired_messages", "retry_share"),
 )
 _COLUMNS: dict[str, Any] = {

@@ -47,13 +47,14 @@ class JudgedPart(NamedTuple):
 @dataclass
 class TopicPart:
     """One group's queues of the topic. `lags` are those of queues that have one by their nature; null has its reason.
-    `polled` and `judged` are by the queue's id.
+    `polled` and `judged` are by the queue's id. `bound`: why the lag is a lower bound; null where it is not.
     """
 
     place: int
     lags: list[tuple[int, int | None, str]] = field(default_factory=list)  # queue pk, lag, stored reason
     judged: dict[int, JudgedPart] = field(default_factory=dict)
     polled: dict[int, Polled] = field(default_factory=dict)
+    bound: str | None = None
 
     @property
     def lag_messages(self) -> int | None:
@@ -62,7 +63,8 @@ class TopicPart:
 
     @property
     def lag_reason(self) -> str:
-        return reason_words(next((reason for _, lag, reason in self.lags if lag is None), NO_LAG_REASONS[0]))
+        unknown = next((reason for _, lag, reason in self.lags if lag is None), None)
+        return (self.bound if unknown is None else None) or reason_words(unknown or NO_LAG_REASONS[0])
 
     @property
     def time_lag_seconds(self) -> float | None:
@@ -91,6 +93,7 @@ def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
         lag, no_lag = _lag(consumer, end, why)
         if why not in NO_LAG_REASONS:
             part.lags.append((queue, lag, no_lag))
+            part.bound = part.bound or (_bound(scan, place, broker) if lag is not None else None)
         is_unread = _unread(scan, place, broker) is not None
         part.polled[queue] = _polled(scan, place, lag, no_lag, None if is_unread else waiting_since)
     states = QueueState.objects.filter(**of_topic).annotate(text=Cast("detail", TextField()))
@@ -144,6 +147,11 @@ def _lag(consumer: int | None, end: int | None, why: str | None) -> tuple[int | 
 
 def _unread(scan: GroupScan, place: int, broker: str) -> str | None:
     return unread_reason(broker, _broker(scan, place, broker), scan.now, scan.overlay.limits)
+
+
+def _bound(scan: GroupScan, place: int, name: str) -> str | None:
+    broker = _broker(scan, place, name)
+    return None if broker is None else broker.bound_reason(scan.overlay.limits)
 
 
 def _broker(scan: GroupScan, place: int, name: str) -> BrokerAge | None:

@@ -323,7 +323,7 @@ def _since(scan: GroupScan, place: int, again: Mapping[int, datetime]) -> dateti
         at = row.judged_at if scan.unjudged_reason(place) else row.judged_since
         at = at or row.first_seen_at
         times.append(max(at, again.get(row.cluster_id, at)))
-    if row.lag_messages is None and row.total_unknown_reason not in NO_LAG:
+    if row.lag_messages is None and row.total_unknown_reason not in NO_LAG and not row.is_lag_bound:
         times.append(row.total_last_good_at or row.total_changed_at or row.first_seen_at)
     return min(times, default=None)
 

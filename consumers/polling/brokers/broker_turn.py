@@ -83,8 +83,9 @@ def with_min_offsets(table: pa.Table, known: MinOffsets) -> pa.Table:
 
 
 # One broker's part of a reading: consumer offsets first, then broker offsets, so that lag is never too small.
-# RocketMQ 5.3.2 and later need three calls, one of them for delay levels; configuration and min offsets come at a
-# slower cadence. Any failure is the broker's own: its complete part is then unknown, with the reason.
+# RocketMQ 5.3.2 and later need four calls: one of them is for delay levels, and one for what is not dispatched yet,
+# asked together with broker offsets. Configuration and min offsets come at a slower cadence. Any failure is the
+# broker's own: its complete part is then unknown, with the reason.
 
 JOINED_AT_ONCE = 20_000
 
@@ -141,7 +142,10 @@ class _Part:
         subscribed = memory.subscriptions(known.topics, listed)
         wanted = topics | set(subscribed["topic"].to_pylist()) | {t for t in known.topics if t.startswith(DLQ_PREFIX)}
         asked = (wanted | {SCHEDULE_TOPIC}) & known.topics.keys()
-        ends, level_ends = take_level_ends(await self._broker_offsets(sorted(asked)), keep=SCHEDULE_TOPIC in wanted)
+        found, dispatch = await asyncio.gather(
+            self._broker_offsets(sorted(asked)), known.dispatch.read(self.admin, self.now, self.deadline_seconds)
+        )
+        ends, level_ends = take_level_ends(found, keep=SCHEDULE_TOPIC in wanted)
         rows = await _joined(offsets, ends, subscribed, known.read_queues)
         await read_min_offsets(self.admin, known.min_offsets, rows, ends, self.cadence, self.now, self.deadline_seconds)
         known.missing = missing
@@ -157,6 +161,7 @@ class _Part:
             topics=tuple(known.topics.values()) if configured else None,
             groups=tuple(known.groups.values()) if configured else None,
             delays=replace(delays, ends=level_ends),
+            dispatch=dispatch,
             broadcasting=known.committed.broadcasting,
             appeared=() if before is None else _appeared(known.topics.keys() - before),
         )

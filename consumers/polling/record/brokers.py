@@ -59,11 +59,15 @@ def _note_slave(row: Broker, outcome: BrokerReading, now: datetime) -> None:
 
 def record_reads(cluster: Cluster, reading: OffsetsReading) -> None:
     """The masters that were read are as old as the reading. A slave's answer counts for its master."""
-    errors = {broker.name: broker.master_error for broker in reading.brokers if broker.read}
-    rows = list(cluster.brokers.filter(broker_id=MASTER, name__in=errors))
+    parts = {broker.name: broker for broker in reading.brokers if broker.read}
+    rows = list(cluster.brokers.filter(broker_id=MASTER, name__in=parts))
     for row in rows:
-        row.last_read_at, row.failing_since, row.error = reading.taken_at, None, errors[row.name]
-    Broker.objects.bulk_update(rows, ["last_read_at", "failing_since", "error"])
+        part = parts[row.name]
+        row.last_read_at, row.failing_since, row.error = reading.taken_at, None, part.master_error
+        row.dispatch_behind_bytes = part.dispatch.behind_bytes if part.dispatch else None
+        row.dispatch_error = part.dispatch.error if part.dispatch else None
+    fields = ["last_read_at", "failing_since", "error", "dispatch_behind_bytes", "dispatch_error"]
+    Broker.objects.bulk_update(rows, fields)
 
 
 def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:

@@ -18,6 +18,7 @@ from django.db import transaction
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, LossAcknowledgement, Reading
+from consumers.polling.brokers.dispatch_backlog import MIB
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.kind_limits import KindLimits
@@ -281,9 +282,12 @@ class Recorder:
                 rows = rows.with_reason(rows.brokers.is_in([name]), reason)
         groups = sorted(self.ids.groups.values())
         last = Reading.objects.filter(cluster=self.cluster).first()
+        sums = totals(
+            rows, groups, self._dead_letters(reading), self._never_read(reading), kinds, brokers_behind(reading)
+        )
         write_totals(
             self.cluster,
-            totals(rows, groups, self._dead_letters(reading), self._never_read(reading), kinds),
+            sums,
             reading.taken_at,
             last.taken_at if last else None,
         )
@@ -340,6 +344,14 @@ class Recorder:
                 "members": answered,
             },
         )[0]
+
+
+def brokers_behind(reading: OffsetsReading) -> dict[str, int]:
+    """Brokers whose lags are lower bounds, as they are behind with their dispatch; and by how many bytes."""
+    limit_bytes = settings.POLL_DISPATCH_BEHIND_MIB * MIB
+    read = [(part.name, part.dispatch) for part in reading.brokers if part.read and part.dispatch is not None]
+    found = [(name, dispatch.hides_more_than(limit_bytes)) for name, dispatch in read]
+    return {name: behind_bytes for name, behind_bytes in found if behind_bytes is not None}
 
 
 def _is_less(number: int | None, before: int | None) -> bool:

@@ -1,4 +1,7 @@
-"""Sums of each group. One unknown queue makes the lag of its group unknown; the known sum is stored with it."""
+"""Sums of each group. One unknown queue makes the lag of its group unknown; the known sum is stored with it.
+
+So does a queue whose broker is behind with its dispatch: its lag is a part of the known sum, as a lower bound.
+"""
 
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -24,6 +27,7 @@ from consumers.models import (
 from consumers.polling.brokers.joined import encoded
 from consumers.polling.flags import retired_topics
 from consumers.polling.kind_limits import KindLimits
+from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.states import MASTER, NO_LAG_REASONS, UnknownReason
 
 from .keyed_rows import WRITE_BATCH, EntityIds, stamp, stamp_each, upsert
@@ -73,6 +77,7 @@ def _retired_keys(cluster: Cluster, now: datetime, limits: KindLimits) -> np.nda
 
 
 NO_KINDS = GroupKinds()
+NOT_BEHIND: Mapping[str, int] = {}
 
 
 CONSUMER, BROKER, MIN, LOST_OFFSET = 0, 1, 2, 4
@@ -100,12 +105,14 @@ def totals(
     dead_letters: dict[int, int | None],
     never_read: str | None = None,
     kinds: GroupKinds = NO_KINDS,
+    behind: Mapping[str, int] = NOT_BEHIND,
 ) -> dict[int, Total]:
     """One total per group id in `groups`; `dead_letters` gives each group's dead-letter messages, null if not known.
+    `behind`: brokers that are behind with their dispatch, and by how many bytes.
 
     `never_read` names a broker that was never read: any group may have queues there, so no sum is complete.
     """
-    known = _totals(rows, groups, dead_letters, kinds)
+    known = _totals(rows, groups, dead_letters, kinds, behind)
     for pk, _ in kinds.outside:
         if pk in known:
             # The group's progress is not on the brokers: like a group that never committed, the group has no part in
@@ -123,7 +130,11 @@ def _without_lag(total: Total, reason: str) -> Total:
 
 
 def _totals(
-    rows: Columns, groups: list[int], dead_letters: dict[int, int | None], kinds: GroupKinds
+    rows: Columns,
+    groups: list[int],
+    dead_letters: dict[int, int | None],
+    kinds: GroupKinds,
+    behind: Mapping[str, int],
 ) -> dict[int, Total]:
     size = max(groups, default=0) + 1
     is_retired = np.isin(rows.keys, kinds.retired)
@@ -135,28 +146,36 @@ def _totals(
     never = counted.reasons.is_in([UnknownReason.NEVER_COMMITTED])
     lost = counted.reasons.is_in([UnknownReason.OFFSET_LOST])
     unknown = ~known & ~counted.reasons.is_in(NO_LAG_REASONS)
+    bound = known & counted.brokers.is_in(behind)
     lag = np.zeros(size, np.int64)
     np.add.at(lag, group[known], counted.offsets[known, BROKER] - counted.offsets[known, CONSUMER])
-    chosen_rows = {"all": slice(None), "unknown": unknown, "never": never, "lost": lost, "known": known}
-    count = {name: np.bincount(group[chosen], minlength=size).tolist() for name, chosen in chosen_rows.items()}
-    # A loss takes precedence as a reason over a failed read.
-    reasons = {
-        pk: reason for part in (never, unknown, lost) for pk, reason in _first_reasons(counted.take(part)).items()
+    inexact = unknown | bound
+    chosen_rows = {
+        "all": slice(None),
+        "unknown": unknown,
+        "inexact": inexact,
+        "never": never,
+        "lost": lost,
+        "known": known,
     }
+    count = {name: np.bincount(group[chosen], minlength=size).tolist() for name, chosen in chosen_rows.items()}
+    # A loss takes precedence as a reason over a failed read, and that over a lower bound.
+    reasons = _first_reasons(counted.take(never)) | _first_reasons(_bounds(counted.take(bound), behind))
+    reasons |= _first_reasons(counted.take(unknown)) | _first_reasons(counted.take(lost))
     lags, expired = lag.tolist(), _expired(counted.take(known), size)
     return {
         pk: Total(
             queues=count["all"][pk],
-            unknown_queues=count["unknown"][pk],
+            unknown_queues=count["inexact"][pk],
             never_committed_queues=count["never"][pk],
             lost_queues=count["lost"][pk],
-            lag_messages=lags[pk] if count["known"][pk] and not count["unknown"][pk] else None,
+            lag_messages=lags[pk] if count["known"][pk] and not count["inexact"][pk] else None,
             lag_messages_at_least=lags[pk] if count["known"][pk] else None,
             expired_messages=expired[pk] if count["known"][pk] and not count["unknown"][pk] else None,
             retired_queues=retired[pk],
             dlq_messages=dead_letters.get(pk),
             unknown_reason=None
-            if count["known"][pk] and not count["unknown"][pk]
+            if count["known"][pk] and not count["inexact"][pk]
             else reasons.get(pk, UnknownReason.RETIRED_ONLY if retired[pk] else UnknownReason.NO_OFFSETS),
         )
         for pk in groups
@@ -171,6 +190,14 @@ def _expired(known: Columns, size: int) -> list[int | None]:
     np.add.at(gone, known.groups[has_min], np.maximum(least[has_min] - consumer[has_min], 0))
     in_doubt = np.bincount(known.groups[~has_min & (consumer < end)], minlength=size).astype(bool)
     return [None if doubt else count for count, doubt in zip(gone.tolist(), in_doubt.tolist(), strict=True)]
+
+
+def _bounds(rows: Columns, behind: Mapping[str, int]) -> Columns:
+    """`rows` with the reason why each lag is a lower bound."""
+    for name, behind_bytes in behind.items():
+        reason = stored_reason(UnknownReason.DISPATCH_BEHIND, broker=name, behind_bytes=behind_bytes)
+        rows = rows.with_reason(rows.brokers.is_in([name]), reason)
+    return rows
 
 
 def _first_reasons(rows: Columns) -> dict[int, str | None]:

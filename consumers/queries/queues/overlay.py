@@ -132,7 +132,11 @@ OWN_DEAD_LETTERS = gettext_lazy("a group does not consume its own dead-letter me
 @dataclass(frozen=True)
 class Offsets:
     """The numbers of the newest reading; all null with one `reason` where its broker is not read. `code`: of that
-    reason; null where it is none of the lag."""
+    reason; null where it is none of the lag.
+
+    `lag_messages_at_least` is the lag where that is known, and its lower bound where its broker is behind with its
+    dispatch. What states and time lags go by: consumers cannot get more messages than that.
+    """
 
     min_offset: int | None
     broker_offset: int | None
@@ -146,6 +150,7 @@ class Offsets:
     unread: bool
     waiting_since: datetime | None = None
     code: UnknownReason | None = None
+    lag_messages_at_least: int | None = None
 
 
 @dataclass(frozen=True)
@@ -166,19 +171,22 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
         return Offsets(None, None, None, None, None, None, None, None, unread, True, code=code)
     minimum, maximum = snapshot.min_offset, snapshot.broker_offset
     pulled, consumed = snapshot.pull_offset, snapshot.consumer_offset
+    at_least = _distance(consumed, maximum) if snapshot.unknown_reason is None else None
+    bound = broker.bound_reason(limits) if broker is not None and at_least is not None else None
     return Offsets(
         min_offset=minimum,
         broker_offset=maximum,
         pull_offset=pulled,
         consumer_offset=consumed,
-        lag_messages=_distance(consumed, maximum) if snapshot.unknown_reason is None else None,
+        lag_messages=at_least if bound is None else None,
         in_flight=_distance(consumed, pulled),
-        ready=_distance(pulled, maximum),
+        ready=_distance(pulled, maximum) if bound is None else None,
         expired_messages=_expired(minimum, consumed, maximum),
-        reason=_lag_reason(snapshot, broker),
+        reason=bound or _lag_reason(snapshot, broker),
         unread=False,
         waiting_since=snapshot.waiting_since,
-        code=_lag_code(snapshot),
+        code=UnknownReason.DISPATCH_BEHIND if bound else _lag_code(snapshot),
+        lag_messages_at_least=at_least,
     )
 
 
@@ -265,7 +273,7 @@ def time_lag(
     first message has waited at least, which is told while no evaluation tells."""
     if read.lag_messages == 0:
         return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None, read_at)
-    if read.lag_messages is None:
+    if not read.lag_messages_at_least:
         return _no_time_lag(read.reason or gettext("the lag is unknown"))
     if asked is not None and asked.seconds is not None:
         return asked
@@ -285,7 +293,7 @@ def time_lag(
 def waited_seconds(read: Offsets, state: QueueState | None, judged: GroupState | None, now: datetime) -> float | None:
     """How long the message at the consumer offset has waited at least: since the first reading that had the two, and
     by what it had waited before, where it is the same message that was evaluated."""
-    if not read.lag_messages or read.waiting_since is None:
+    if not read.lag_messages_at_least or read.waiting_since is None:
         return None
     seconds = max(0.0, (now - read.waiting_since).total_seconds())
     is_same = judged is not None and read.waiting_since <= judged.judged_at

@@ -107,6 +107,17 @@ def broker_config(body: bytes) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
+def dispatch_behind_bytes(body: bytes) -> int | None:
+    """How many bytes of the commit log are not in consume queues yet; None where the broker does not say.
+
+    Below zero where a broker dispatches what is not confirmed (5.x, readUnCommitted): then nothing is hidden, and it is
+    0.
+    """
+    table = Fields(loads_plain(body), RequestCode.GET_BROKER_RUNTIME_INFO).inner("table")
+    behind = table.optional_number_text("dispatchBehindBytes")
+    return None if behind is None else max(0, behind)
+
+
 def delay_offsets(body: bytes) -> dict[int, int]:
     return Fields(loads(body), RequestCode.GET_ALL_DELAY_OFFSET).numbered_integers("offsetTable")
 

@@ -51,7 +51,7 @@ def test_it_counts_and_names_the_brokers_that_are_read():
     assert (row.freshness_detail, row.since) == ("broker-b could not be read: connection refused", ago(300))
     assert [(broker.name, broker.id) for broker in row.brokers] == [("broker-a", 0), ("broker-a", 1), ("broker-b", 0)]
     assert row.brokers[1].unknown == {
-        **dict.fromkeys(("reachable", "last_read_at"), NOT_ITS_TURN),
+        **dict.fromkeys(("reachable", "last_read_at", "dispatch_behind_bytes"), NOT_ITS_TURN),
         **dict.fromkeys(("calls", "bytes", "seconds"), COUNTED_WITH_MASTER),
         **dict.fromkeys(CONFIGURED, "only masters are asked for their configuration"),
     }
@@ -194,3 +194,38 @@ def test_a_master_says_what_its_offsets_cost_the_newest_reading():
     costs = [(broker.name, broker.calls, broker.bytes, broker.seconds) for broker in cluster_list(NOW)[0].brokers]
 
     assert costs == [("broker-a", 2, 1900, 0.2), ("broker-a", None, None, None), ("broker-b", 3, 2900, 0.3)]
+
+
+@pytest.mark.django_db
+def test_a_broker_that_is_behind_with_its_dispatch_says_so_and_its_cluster_is_not_fresh():
+    cluster = a_cluster()
+    a_broker(cluster, dispatch_behind_bytes=64 * 2**20)
+    [row] = cluster_list(NOW)
+    said = "broker-a has stored 67 MB that it has not dispatched: its lags are lower bounds"
+    assert (row.freshness, row.freshness_detail) == (Freshness.LATE, said)
+    assert (row.brokers[0].dispatch_behind_bytes, row.brokers[0].note) == (64 * 2**20, said)
+
+
+@pytest.mark.django_db
+def test_a_busy_broker_is_not_called_behind():
+    a_broker(a_cluster(), dispatch_behind_bytes=16 * 2**20)
+    [row] = cluster_list(NOW)
+    assert (row.freshness, row.brokers[0].note) == (Freshness.FRESH, None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"dispatch_error": "no permission"}, "no permission"),
+        (
+            {"dispatch_error": '{"code": "no_dispatch_backlog"}'},
+            "the broker does not report how far its dispatch is behind",
+        ),
+        ({"dispatch_behind_bytes": 0, "failing_since": ago(5), "error": "timed out"}, "timed out"),
+    ],
+)
+def test_how_far_a_broker_is_behind_is_unknown_with_a_reason(fields, why):
+    a_broker(a_cluster(), **fields)
+    [broker] = cluster_list(NOW)[0].brokers
+    assert (broker.dispatch_behind_bytes, broker.unknown["dispatch_behind_bytes"]) == (None, why)

@@ -4,6 +4,7 @@ import pytest
 
 from consumers.groups.detail import queue_list
 from consumers.models import Assignment, Client, Queue, State
+from consumers.vocabulary.states import UnknownReason
 from tests.world import (
     NOW,
     a_broker,
@@ -203,3 +204,39 @@ def test_it_says_why_a_queue_has_no_owner(group, answers, reason):
             running_info_at=ago(5) if answered else None,
         )
     assert (the_row().owner, the_row().unknown["owner"]) == (None, reason)
+
+
+BEHIND = 64 * 2**20
+WHY = "broker-a has stored 67 MB that it has not dispatched: its lags are lower bounds"
+
+
+@pytest.mark.parametrize(("consumer", "at_least"), [(90, 10), (100, 0)])
+def test_on_a_broker_that_is_behind_with_its_dispatch_a_lag_is_a_lower_bound(group, consumer, at_least):
+    group.cluster.brokers.update(dispatch_behind_bytes=BEHIND)
+    a_snapshot(group, a_queue(group.cluster), consumer, 100)
+    row = the_row()
+    assert (row.lag_messages, row.lag_messages_at_least, row.unknown_reason) == (None, at_least, WHY)
+    assert row.unknown_reason_code == UnknownReason.DISPATCH_BEHIND
+
+
+def test_a_time_lag_is_known_beside_a_lower_bound_as_consumers_can_get_that_message(group):
+    group.cluster.brokers.update(dispatch_behind_bytes=BEHIND)
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 90, 100)
+    a_judged_group(group)
+    a_judged_queue(group, queue, time_lag_seconds=30.0, time_lag_kind="interpolated")
+    assert the_row().time_lag_seconds == 30.0
+
+
+def test_no_time_lag_is_said_where_the_messages_that_wait_may_be_hidden(group):
+    group.cluster.brokers.update(dispatch_behind_bytes=BEHIND)
+    a_snapshot(group, a_queue(group.cluster), 100, 100)
+    row = the_row()
+    assert (row.time_lag_seconds, row.unknown["time_lag_seconds"]) == (None, WHY)
+
+
+def test_a_broker_within_the_limit_leaves_lags_exact(group):
+    group.cluster.brokers.update(dispatch_behind_bytes=16 * 2**20)
+    a_snapshot(group, a_queue(group.cluster), 90, 100)
+    row = the_row()
+    assert (row.lag_messages, row.lag_messages_at_least, row.unknown_reason) == (10, 10, None)

@@ -22,8 +22,10 @@ def queue_of(
     a_snapshot(group, a_queue(group.cluster, queue_id=queue_id, broker=broker), *offsets, **more)  # type: ignore[arg-type]
 
 
-def parts_of(cluster: Cluster, *groups: ConsumerGroup, read: set[str] = READ) -> list[tuple[object, ...]]:
-    parts = topic_parts(cluster.pk, [group.pk for group in groups], read)
+def parts_of(
+    cluster: Cluster, *groups: ConsumerGroup, read: set[str] = READ, exact: set[str] | None = None
+) -> list[tuple[object, ...]]:
+    parts = topic_parts(cluster.pk, [group.pk for group in groups], read, read if exact is None else exact)
     return [(part.topic, part.broker, part.consumer_offset, part.lag_messages, part.is_idle) for part in parts]
 
 
@@ -66,6 +68,11 @@ def test_where_nothing_was_ever_committed_there_is_no_offset(group: ConsumerGrou
 def test_of_a_broker_that_is_not_read_nothing_is_known(group: ConsumerGroup) -> None:
     queue_of(group, 0, 60, 100)
     assert parts_of(group.cluster, group, read={"broker-b"}) == [("Orders", "broker-a", None, None, False)]
+
+
+def test_of_a_broker_whose_lags_are_lower_bounds_the_offset_is_known_alone(group: ConsumerGroup) -> None:
+    queue_of(group, 0, 60, 100)
+    assert parts_of(group.cluster, group, exact={"broker-b"}) == [("Orders", "broker-a", 60, None, False)]
 
 
 def test_only_groups_that_are_asked_for_are_there(group: ConsumerGroup) -> None:

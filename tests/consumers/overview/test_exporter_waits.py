@@ -51,7 +51,7 @@ def behind(
 def wait_of(group: ConsumerGroup) -> float | None:
     overlay, cluster = Overlay.at(NOW), group.cluster
     groups = exporter_groups(overlay, group_gauges(overlay, cluster.name))
-    parts = topic_parts(cluster.pk, groups, {"broker-a"})
+    parts = topic_parts(cluster.pk, groups, {"broker-a"}, {"broker-a"})
     wait = part_waits(overlay, cluster.pk, groups, parts).get((group.pk, "Orders", "broker-a"))
     shown: list[Any] = [queue.time_lag_seconds for queue in queue_list("prod", "billing", now=NOW)]
     assert wait == (None if None in shown or not shown else max(shown))

@@ -71,7 +71,7 @@ def test_a_reading_is_three_calls_a_broker_once_its_configuration_is_known(polle
     poller.settings = PollSettings(lake=poller.settings.lake, **SETTINGS | {"cadence": Cadence(3600, 3600)})
     poll = poller.poll(timezone.now())
     assert poll.offsets.complete
-    assert poll.row.calls == 1 + 2 * 3
+    assert poll.row.calls == 1 + 2 * 4
 
 
 def poll_until(poller, seen, seconds=90):

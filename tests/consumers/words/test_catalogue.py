@@ -67,6 +67,10 @@ def test_a_code_of_another_version_is_said_as_it_is():
         ("broker_unreachable:broker-a: 10.0.0.1:10911: refused", "broker-a could not be read: 10.0.0.1:10911: refused"),
         ("broker_never_read:broker-a: timed out", "broker-a was never read: timed out"),
         ("never committed", "never committed"),
+        (
+            '{"code": "dispatch_behind", "broker": "broker-a", "behind_bytes": 67108864}',
+            "broker-a has stored 67 MB that it has not dispatched: its lags are lower bounds",
+        ),
         ("of a later version", "of a later version"),
     ],
 )
@@ -79,6 +83,7 @@ def test_a_reason_is_said_with_what_its_broker_said(stored, said):
     [
         ("never_committed", UnknownReason.NEVER_COMMITTED),
         ("broker_unreachable:broker-a: refused", UnknownReason.BROKER_UNREACHABLE),
+        ('{"code": "dispatch_behind", "broker": "broker-a"}', UnknownReason.DISPATCH_BEHIND),
         ("never committed", None),
         (None, None),
     ],

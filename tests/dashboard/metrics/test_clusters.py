@@ -9,6 +9,7 @@ import pytest
 import time_machine
 from django.test import Client
 
+from consumers.models import Broker
 from dashboard.metrics.views import GZIP_BITS, zipped
 from tests.exposition_parser import Samples, parsed
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, a_total
@@ -107,3 +108,20 @@ def test_each_piece_is_packed_as_it_comes() -> None:
     packed, unpacker = zipped(iter([b"first\n", b"last\n"])), zlib.decompressobj(GZIP_BITS)
     assert unpacker.decompress(next(packed)) == b"first\n"
     assert unpacker.decompress(b"".join(packed)) == b"last\n"
+
+
+def test_it_says_how_far_each_broker_is_behind_with_its_dispatch(api: Client) -> None:
+    Broker.objects.filter(cluster__name="prod").update(dispatch_behind_bytes=64 * 2**20)
+    found = {
+        dict(labels)["cluster"]: value
+        for (name, labels), value in samples_of(api).items()
+        if name == "consumerscope_broker_dispatch_behind_bytes"
+    }
+    assert found == {"prod": 64 * 2**20}
+
+
+def test_a_lower_bound_of_a_queue_s_lag_is_no_series(api: Client, settings: Any) -> None:
+    settings.METRICS_QUEUE_SERIES = 10
+    Broker.objects.filter(cluster__name="prod").update(dispatch_behind_bytes=64 * 2**20)
+    samples = samples_of(api).items()
+    assert sorted(value for (name, _), value in samples if name == "consumerscope_queue_lag_messages") == [5, 10]

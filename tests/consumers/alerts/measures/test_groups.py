@@ -167,3 +167,29 @@ def test_an_offset_that_somebody_set_from_here_is_spared(cluster: Cluster) -> No
     reset = a_reset(group, kind=ResetKind.EARLIEST, status="done")
     a_reset_queue(reset, before=90, target=10, written_at=ago(40), outcome="confirmed")
     assert (column(Measure.STATE).suppressed(0) or "").startswith("reset by")
+
+
+BOUND = '{"code": "dispatch_behind", "broker": "broker-a", "behind_bytes": 67108864}'
+
+
+def a_bound_group(cluster: Cluster, at_least: int) -> None:
+    group = a_behind_group(cluster, lag=None, unknown_reason=BOUND)
+    GroupTotal.objects.filter(group=group).update(lag_messages_at_least=at_least)
+
+
+def test_a_lower_bound_of_the_lag_passes_a_condition_and_fails_none(cluster: Cluster) -> None:
+    a_bound_group(cluster, 9)
+    found = column(Measure.LAG)
+    assert (found.values[0], found.is_bound(0)) == (9, True)
+    assert found.reason(0) == "broker-a has stored 67 MB that it has not dispatched: its lags are lower bounds"
+
+
+def test_a_lower_bound_is_no_time_for_which_a_group_is_unknown(cluster: Cluster) -> None:
+    a_bound_group(cluster, 9)
+    assert of_group(Measure.UNKNOWN)[0] == 0.0
+
+
+def test_a_lag_that_is_unknown_for_another_reason_is_no_lower_bound(cluster: Cluster) -> None:
+    a_behind_group(cluster, lag=None)
+    found = column(Measure.LAG)
+    assert (found.values[0], found.is_bound(0)) == (None, False)

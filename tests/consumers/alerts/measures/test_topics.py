@@ -132,3 +132,17 @@ def test_notes_give_a_part_the_labels_of_its_group(cluster: Cluster) -> None:
     a_note("bill*")
     found = everything("Orders")
     assert [table.labels for table in (found.groups, found.topics["Orders"])] == [[{"team": "payments"}]] * 2
+
+
+def test_on_a_broker_that_is_behind_with_its_dispatch_a_lag_passes_a_condition_and_fails_none(cluster: Cluster) -> None:
+    cluster.brokers.filter(name="broker-a").update(dispatch_behind_bytes=64 * 2**20)
+    a_part(a_consumer(cluster), "Orders", 3)
+    lag = orders().columns[Measure.LAG]
+    assert (lag.values[0], lag.is_bound(0)) == (3, True)
+    assert lag.reason(0) == "broker-a has stored 67 MB that it has not dispatched: its lags are lower bounds"
+
+
+def test_no_lag_on_such_a_broker_is_no_time_lag_of_zero(cluster: Cluster) -> None:
+    cluster.brokers.filter(name="broker-a").update(dispatch_behind_bytes=64 * 2**20)
+    a_part(a_consumer(cluster), "Orders", 0)
+    assert orders().columns[Measure.TIME_LAG].values[0] is None

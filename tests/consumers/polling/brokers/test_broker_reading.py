@@ -6,6 +6,7 @@ import json
 import pytest
 
 from consumers.polling.brokers.broker_turn import read_broker
+from consumers.polling.brokers.dispatch_backlog import DispatchBacklog
 from consumers.polling.memory import BrokerMemory, Cadence, ClusterMemory
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import RequestCode
@@ -39,12 +40,15 @@ HEALTHY = {
 }
 
 
-NOTHING_DELIVERED = {RequestCode.GET_ALL_DELAY_OFFSET: b'{"offsetTable":{}}'}
+NOTHING_WAITS = {
+    RequestCode.GET_ALL_DELAY_OFFSET: b'{"offsetTable":{}}',
+    RequestCode.GET_BROKER_RUNTIME_INFO: b'{"table":{"dispatchBehindBytes":"0"}}',
+}
 
 
 def read(answers, readings=1, deadline_seconds=1.0, clusters=None):
     """The last of `readings` readings, and the codes that were asked. A code without an answer is met with silence."""
-    answers, asked = NOTHING_DELIVERED | answers, []
+    answers, asked = NOTHING_WAITS | answers, []
 
     async def behave(reader, writer):
         async for command in commands(reader):
@@ -79,11 +83,42 @@ def test_consumer_offsets_are_asked_before_broker_offsets():
     assert asked.index(RequestCode.GET_ALL_CONSUMER_OFFSET) < asked.index(RequestCode.GET_CONSUME_STATS)
 
 
-def test_a_second_reading_costs_three_calls():
+def test_a_second_reading_costs_four_calls():
     _, asked = read(HEALTHY, readings=2)
-    assert set(asked[-3:-1]) == {RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_DELAY_OFFSET}
-    assert asked[-1] == RequestCode.GET_CONSUME_STATS
-    assert len(asked) == 2 + 3 + 1 + 3
+    assert set(asked[-4:-2]) == {RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_DELAY_OFFSET}
+    assert set(asked[-2:]) == {RequestCode.GET_CONSUME_STATS, RequestCode.GET_BROKER_RUNTIME_INFO}
+    assert len(asked) == 2 + 4 + 1 + 4
+
+
+def runtime(body):
+    return HEALTHY | {RequestCode.GET_BROKER_RUNTIME_INFO: body}
+
+
+@pytest.mark.parametrize(("said", "behind"), [("0", 0), ("67108864", 67108864), ("-12", 0)])
+def test_a_broker_says_how_far_its_dispatch_is_behind(said, behind):
+    part, _ = read(runtime(b'{"table":{"dispatchBehindBytes":"%s"}}' % said.encode()))
+    assert part.dispatch == DispatchBacklog(behind)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b'{"table":{}}', "no_dispatch_backlog"),
+        (b'{"table":{"dispatchBehindBytes":"far"}}', "is not a whole number"),
+        (b"{}", "is missing"),
+        (None, "no answer to GET_BROKER_RUNTIME_INFO"),
+    ],
+)
+def test_a_broker_that_does_not_say_how_far_it_is_behind_is_read_all_the_same(body, why):
+    part, _ = read(runtime(body), deadline_seconds=0.4)
+    assert (part.error, part.rows.num_rows, part.dispatch.behind_bytes) == (None, 1, None)
+    assert why in part.dispatch.error
+
+
+def test_a_broker_that_did_not_say_it_is_not_asked_again_within_a_minute():
+    part, asked = read(runtime(b'{"table":{}}'), readings=3)
+    assert asked.count(RequestCode.GET_BROKER_RUNTIME_INFO) == 1
+    assert "no_dispatch_backlog" in part.dispatch.error
 
 
 def of_cluster(name, *more):

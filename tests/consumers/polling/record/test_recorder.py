@@ -7,6 +7,7 @@ import pytest
 from consumers.lake.reader import files
 from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.models import Broker, Cluster, GroupTotal, QueueSnapshot, Reading
+from consumers.polling.brokers.dispatch_backlog import DispatchBacklog
 from consumers.polling.record.recorder import Recorder
 from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row
 
@@ -255,3 +256,28 @@ def test_a_queue_that_another_process_forgot_is_stored_again(cluster, lake):
     assert not QueueSnapshot.objects.exists()
     worker.record(reading(30, broker("broker-a", ORDERS)), None, lake)
     assert QueueSnapshot.objects.count() == 1
+
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(("behind_mib", "lag"), [(0, 3), (16, 3), (17, None)])
+def test_a_lag_is_a_lower_bound_once_its_broker_is_behind_by_more_than_the_limit(recorder, lake, behind_mib, lag):
+    recorder.record(reading(0, broker("broker-a", ORDERS, dispatch=DispatchBacklog(behind_mib * MIB))), None, lake)
+    total = GroupTotal.objects.get(group__name="billing")
+    assert (total.lag_messages, total.lag_messages_at_least) == (lag, 3)
+
+
+def test_a_lag_is_exact_again_once_the_broker_has_caught_up(recorder, lake):
+    for seconds, behind in ((0, 64 * MIB), (15, 0)):
+        recorder.record(reading(seconds, broker("broker-a", ORDERS, dispatch=DispatchBacklog(behind))), None, lake)
+    total = GroupTotal.objects.get(group__name="billing")
+    assert (total.lag_messages, total.unknown_reason) == (3, None)
+
+
+def test_a_broker_that_does_not_say_how_far_it_is_behind_keeps_its_lags_and_the_reason(recorder, lake):
+    silent = broker("broker-a", ORDERS, dispatch=DispatchBacklog(None, "no permission"))
+    recorder.record(reading(0, silent), None, lake)
+    row = Broker.objects.get()
+    assert GroupTotal.objects.get(group__name="billing").lag_messages == 3
+    assert (row.dispatch_behind_bytes, row.dispatch_error) == (None, "no permission")

@@ -106,3 +106,35 @@ def test_progress_that_is_kept_elsewhere_has_no_lag_here():
     found = totals(rows, [1], {}, kinds=GroupKinds(outside=frozenset({(1, "billing")})))[1]
     assert (found.lag_messages, found.lag_messages_at_least, found.expired_messages) == (None, None, None)
     assert (found.unknown_queues, found.unknown_reason) == (0, UnknownReason.OUTSIDE_STORE)
+
+
+BEHIND = {"broker-a": 67_108_864}
+BOUND = '{"code": "dispatch_behind", "broker": "broker-a", "behind_bytes": 67108864}'
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rows", "expected"),
+    [
+        ("a lag is a lower bound", [KNOWN], (None, 3, 1, BOUND)),
+        ("no lag is one too", [(1, 1, 7, 7, "normal", None)], (None, 0, 1, BOUND)),
+        ("an unknown queue gives the reason", [KNOWN, (1, 2, 0, 5, "normal", "silent")], (None, 3, 2, "silent")),
+        (
+            "a queue without a lag by its nature has no bound",
+            [(1, 2, None, 5, "normal", UnknownReason.NEVER_COMMITTED)],
+            (None, None, 0, UnknownReason.NEVER_COMMITTED),
+        ),
+    ],
+    ids=lambda value: value.replace(" ", "_") if isinstance(value, str) else None,
+)
+def test_on_a_broker_that_is_behind_with_its_dispatch(sentence, rows, expected):
+    total = totals(columns(*rows), [1], {}, behind=BEHIND)[1]
+    found = (total.lag_messages, total.lag_messages_at_least, total.unknown_queues, total.unknown_reason)
+    assert found == expected, sentence
+
+
+def test_a_broker_that_is_behind_makes_no_lag_on_another_a_bound():
+    assert totals(columns(KNOWN), [1], {}, behind={"broker-b": 67_108_864})[1].lag_messages == 3
+
+
+def test_expired_messages_are_known_on_a_broker_that_is_behind():
+    assert totals(columns((1, 1, 7, 10, "normal", None, 9)), [1], {}, behind=BEHIND)[1].expired_messages == 2
