@@ -125,7 +125,7 @@ _SPECS = (
     # Looks like a wrong answer: only its line tells it apart.
     RepeatCauseSpec(RepeatCause.CONSUME_TIMEOUT, RepeatSource.CLIENT_LOGS, proven_by=(LogCode.CONSUME_TIMED_OUT,)),
     RepeatCauseSpec(RepeatCause.BROADCAST_CRASH, RepeatSource.OFFSETS),
-    RepeatCauseSpec(RepeatCause.POP_REVIVE, RepeatSource.CLIENT_LOGS),
+    RepeatCauseSpec(RepeatCause.POP_REVIVE, RepeatSource.RETRIES),
     RepeatCauseSpec(RepeatCause.SENT_TWICE, RepeatSource.SINGLE_MESSAGES, is_repeat=False),
     RepeatCauseSpec(RepeatCause.UNKNOWN, RepeatSource.OFFSETS),
 )
@@ -168,6 +168,7 @@ class RepeatEvidence(StrEnum):
     SENT_BACK = "sent_back"
     FAILURES_REPORTED = "failures_reported"
     BATCH_SIZE = "batch_size"
+    MEMBERS_POP = "members_pop"
     # A line of a log: log (its LogCode), lines, at, client_id.
     LOG_LINE = "log_line"
 

@@ -209,6 +209,7 @@ EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.SENT_BACK: _("messages arrived in the retry topic"),
     RepeatEvidence.FAILURES_REPORTED: _("members report %(failures)s failures in the last hour"),
     RepeatEvidence.BATCH_SIZE: _("listeners get up to %(size)s messages in a batch"),
+    RepeatEvidence.MEMBERS_POP: _("messages came back that members had popped and not acknowledged"),
     RepeatEvidence.LOG_LINE: _("log at %(at)s: %(log)s (%(lines)s)"),
 }
 

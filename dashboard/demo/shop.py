@@ -49,6 +49,8 @@ class Membership:
     tags: str = "*"
     # It takes what the broker gives it to pop, where the group was let pop from the topic.
     pops: bool = False
+    # What it popped and did not acknowledge within this comes again. None leaves RocketMQ's own: 60 s.
+    invisible_milliseconds: int | None = None
     # None leaves RocketMQ's own: 5 s.
     commit_milliseconds: int | None = None
     # RocketMQ's own waits for nothing.

@@ -265,6 +265,8 @@ RULES: tuple[Callable[[FallenQueue], FallVerdict | None], ...] = (
 #
 # Members send a message back when the listener returns RECONSUME_LATER or null, or throws: only their logs tell those
 # apart. A message whose consumption took longer than consumeTimeout is sent back, too, without counting as a failure.
+# Members that pop send nothing back: the broker puts a message there that was not acknowledged within its invisible
+# time. A listener that failed sets that time anew (5.4.0, ConsumeMessagePopConcurrentlyService).
 
 
 @dataclass(frozen=True)
@@ -279,10 +281,11 @@ class RetryMinute:
 @dataclass(frozen=True)
 class ListenerReport:
     """What the group's members report: `failures` of the last hour by all of them (null: one did not say), and the most
-    messages that one call of a listener is given."""
+    messages that one call of a listener is given. `pops`: a member pops its messages."""
 
     failures: int | None = None
     batch_size: int | None = None
+    pops: bool = False
 
 
 def sent_back_part(topic: str, minute: RetryMinute, listener: ListenerReport, is_open: bool) -> RepeatPart | None:
@@ -311,10 +314,14 @@ def sent_back_part(topic: str, minute: RetryMinute, listener: ListenerReport, is
 
 def _cause(listener: ListenerReport) -> tuple[RepeatCause, Confidence, Sequence[Entry]]:
     failed = bool(listener.failures)
-    found = [evidence(RepeatEvidence.SENT_BACK)]
+    if listener.pops and not failed:
+        return RepeatCause.POP_REVIVE, Confidence.LIKELY, [evidence(RepeatEvidence.MEMBERS_POP)]
+    found = [evidence(RepeatEvidence.MEMBERS_POP if listener.pops else RepeatEvidence.SENT_BACK)]
     if failed:
         found.append(evidence(RepeatEvidence.FAILURES_REPORTED, failures=listener.failures))
     if listener.batch_size is not None and listener.batch_size > 1:
         found.append(evidence(RepeatEvidence.BATCH_SIZE, size=listener.batch_size))
         return RepeatCause.BATCH_RECONSUME, Confidence.LIKELY if failed else Confidence.POSSIBLE, found
-    return RepeatCause.WRONG_ACK, Confidence.PROVEN if failed else Confidence.LIKELY, found
+    # Of members that pop, a part may have come because its invisible time ran out.
+    is_proven = failed and not listener.pops
+    return RepeatCause.WRONG_ACK, Confidence.PROVEN if is_proven else Confidence.LIKELY, found

@@ -212,9 +212,22 @@ def _listener_reports(groups: Collection[int]) -> dict[int, ListenerReport]:
         size = str((settings or {}).get(BATCH_SETTING, ""))
         if size.isdigit():
             sizes.setdefault(group, []).append(int(size))
+    popping = _popping(groups)
     return {
         group: ListenerReport(
-            sum(failures[group]) if failures.get(group) else None, max(sizes.get(group, ()), default=None)
+            sum(failures[group]) if failures.get(group) else None,
+            max(sizes.get(group, ()), default=None),
+            group in popping,
         )
-        for group in {*failures, *sizes}
+        for group in {*failures, *sizes, *popping}
     }
+
+
+def _popping(groups: Collection[int]) -> set[int]:
+    """Groups of which a member pops, or the last ones did: messages come again after a member that popped them died."""
+    rows = Client.objects.filter(group__in=list(groups)) if groups else Client.objects.none()
+    present: dict[int, list[bool]] = {}
+    gone: dict[int, list[bool]] = {}
+    for group, gone_by, queues in rows.values_list("group_id", "gone_by", "pop_queues"):
+        (present if gone_by is None else gone).setdefault(group, []).append(bool(queues))
+    return {group for group, pops in {**gone, **present}.items() if any(pops)}

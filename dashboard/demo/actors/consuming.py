@@ -72,6 +72,8 @@ def _configure(consumer: Any, namesrv: str, membership: Membership) -> None:
     )
     # The broker shares the queues out, and says to pop where it was told so (5.4.0, RebalanceImpl).
     consumer.setClientRebalance(not membership.pops)
+    if membership.invisible_milliseconds is not None:
+        consumer.setPopInvisibleTime(membership.invisible_milliseconds)
     if membership.broadcasting:
         model = JClass("org.apache.rocketmq.remoting.protocol.heartbeat.MessageModel")
         consumer.setMessageModel(model.BROADCASTING)

@@ -32,12 +32,12 @@ def test_it_tells_what_was_not_read_and_why(admin_client: Client) -> None:
 
 def test_it_shows_each_broker_with_its_version_age_and_cost(admin_client: Client) -> None:
     cluster = a_cluster(read_at=None)
-    a_broker(cluster, version="V5_4_0")
+    a_broker(cluster, version="V5_4_0", dispatch_behind_bytes=2_100)
     entry = {"name": "broker-a", "read": True, "error": None, "calls": 2, "bytes": 1_900_000, "seconds": 0.41}
     a_reading(cluster, ago(5), brokers=[entry])
     assert (
         "broker-a master 127.0.0.1:10911 V5_4_0 unknown : its configuration was not read yet"
-        " 5 s ago 2 1.9 MB 0.41 s none" in said(admin_client)
+        " 2.1 kB 5 s ago 2 1.9 MB 0.41 s none" in said(admin_client)
     )
 
 
@@ -53,6 +53,7 @@ def test_a_slave_has_no_cost_of_its_own(admin_client: Client) -> None:
     a_broker(cluster, broker_id=1, address="10.0.0.2:10911")
     assert (
         "broker-a slave 1 10.0.0.2:10911 V5_4_0 unknown : only masters are asked for their configuration"
+        " unknown : a slave is read only while its master does not answer"
         " 5 s ago counted with its master none" in said(admin_client)
     )
 

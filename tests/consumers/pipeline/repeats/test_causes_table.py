@@ -14,7 +14,7 @@ from consumers.pipeline.repeats.fallen import (
     sent_back_part,
 )
 from consumers.pipeline.repeats.moved import LastOwner, MovedQueue, OwnerFate, moved_part
-from consumers.vocabulary.repeats import REPEAT_CAUSES, Confidence, RepeatCause, RepeatSource, RepeatUnknown
+from consumers.vocabulary.repeats import REPEAT_CAUSES, Confidence, RepeatSource, RepeatUnknown
 
 HELD_SECONDS = 30.0
 
@@ -202,16 +202,19 @@ def test_the_high_bound_of_a_fall_takes_the_safe_ends(repeat, high, why):
     assert fallen_part(repeat).high == high, why
 
 
-@pytest.mark.parametrize(
-    ("listener", "cause", "confidence"),
-    [
-        (ListenerReport(failures=7, batch_size=1), "wrong_ack", "proven"),
-        (ListenerReport(failures=0, batch_size=1), "wrong_ack", "likely"),
-        (ListenerReport(), "wrong_ack", "likely"),
-        (ListenerReport(failures=7, batch_size=32), "batch_reconsume", "likely"),
-        (ListenerReport(failures=0, batch_size=32), "batch_reconsume", "possible"),
-    ],
-)
+SENT_BACK = [
+    (ListenerReport(failures=7, batch_size=1), "wrong_ack", "proven"),
+    (ListenerReport(failures=0, batch_size=1), "wrong_ack", "likely"),
+    (ListenerReport(), "wrong_ack", "likely"),
+    (ListenerReport(failures=7, batch_size=32), "batch_reconsume", "likely"),
+    (ListenerReport(failures=0, batch_size=32), "batch_reconsume", "possible"),
+    (ListenerReport(failures=0, batch_size=1, pops=True), "pop_revive", "likely"),
+    (ListenerReport(pops=True), "pop_revive", "likely"),
+    (ListenerReport(failures=7, batch_size=1, pops=True), "wrong_ack", "likely"),
+]
+
+
+@pytest.mark.parametrize(("listener", "cause", "confidence"), SENT_BACK)
 def test_messages_sent_back_have_the_cause_that_the_members_report(listener, cause, confidence):
     part = sent_back_part("%RETRY%billing", RetryMinute(0, came=12, consumed=9), listener, is_open=False)
 
@@ -266,7 +269,7 @@ def test_a_broadcasting_member_that_began_again_repeats_what_its_file_lacks(queu
 
 
 def test_every_cause_of_stored_history_has_a_row_in_this_table():
-    told = {row[2] for row in (*MOVED, *FALLEN)} | {RepeatCause.WRONG_ACK, RepeatCause.BATCH_RECONSUME}
+    told = {row[2] for row in (*MOVED, *FALLEN)} | {row[1] for row in SENT_BACK}
     told |= {broadcast_part(broadcast()).cause}
 
     stored = (RepeatSource.REBALANCES, RepeatSource.OFFSETS, RepeatSource.RETRIES)

@@ -254,6 +254,31 @@ def test_a_batch_is_named_where_members_take_several_messages(lake, billing):
     assert [row[:2] for row in events()] == [("batch_reconsume", "likely")]
 
 
+POPPED = [{"topic": "Orders", "broker": "broker-a", "wait_ack_count": 3}]
+
+
+@pytest.mark.parametrize(
+    ("members", "cause"),
+    [
+        ([{"pop_queues": POPPED}], "pop_revive"),
+        ([{"pop_queues": POPPED, "gone_by": ago(200)}], "pop_revive"),
+        ([{"pop_queues": POPPED, "gone_by": ago(3000)}, {"pop_queues": None}], "wrong_ack"),
+        ([{"pop_queues": None}], "wrong_ack"),
+    ],
+    ids=["a member pops", "the last one popped", "it popped once and pulls now", "it pulls"],
+)
+def test_messages_that_members_popped_came_back_as_nobody_acknowledged_them(lake, billing, members, cause):
+    Client.objects.all().delete()
+    for number, fields in enumerate(members):
+        Client.objects.create(group=billing, client_id=f"{number}", address=f"10.0.0.{number}:1", language="JAVA",
+                              seen_since=ago(7000), last_seen=ago(5), **fields)  # fmt: skip
+    a_window(billing, 2, 5)
+
+    evaluate(lake, since=300)
+
+    assert [row[:2] for row in events()] == [(cause, "likely")]
+
+
 def test_a_quiet_run_asks_few_questions(lake, billing, django_assert_max_num_queries):
     with django_assert_max_num_queries(5):
         assert evaluate(lake, offsets_read(100, 200, 300)) == 0
