@@ -69,7 +69,7 @@ POLL_STORE_CONFIG_SECONDS = number(
 # A broker under load is behind by some bytes at every moment.
 POLL_DISPATCH_BEHIND_MIB = number(
     "POLL_DISPATCH_BEHIND_MIB",
-    16,
+    4,
     "A broker with more undispatched messages than this hides messages from its offsets: lags there are "
     "[lower bounds](evaluation.md#lags-that-are-lower-bounds).",
 )
