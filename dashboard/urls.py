@@ -5,8 +5,9 @@ from dashboard.health import live, ready
 
 from .metrics.views import MetricsView
 
-handler400 = "dashboard.pages.site.problems.bad_request"
-handler404 = "dashboard.pages.site.problems.not_found"
+handler400 = "dashboard.pages.site.refusals.bad_request"
+handler403 = "dashboard.pages.site.refusals.not_allowed"
+handler404 = "dashboard.pages.site.refusals.not_found"
 handler500 = "dashboard.pages.site.problems.server_error"
 
 urlpatterns = [

@@ -44,6 +44,7 @@ from dashboard.pages.common.awaited import AwaitedAnswer, awaited_answer
 from dashboard.pages.common.frame import Frame, context, frame_of, group_or_404, page, part, tabs
 from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
+from dashboard.pages.site.refusals import wrong
 
 # The dead letters of a group: those that the filters choose, newest first, and what can be done with them.
 #
@@ -282,13 +283,13 @@ def dlq_export(request: HttpRequest, cluster: str, group: str) -> HttpResponseBa
     try:
         wanted = _wanted(request, cluster, group)
     except WrongFilter as error:
-        return render(request, "400.html", {"sentence": str(error)}, status=400)
+        return wrong(request, str(error))
     if wanted.with_bodies:
         check(request.user, MAY_SEE, cluster)
     try:
         return export_response(request.user, wanted)
     except ExportFailed as error:
-        return render(request, "400.html", {"sentence": str(error)}, status=503)
+        return wrong(request, str(error), status=503)
 
 
 def _wanted(request: HttpRequest, cluster: str, group: str) -> ExportWanted:

@@ -1,11 +1,10 @@
-"""A request that cannot be shown as asked is refused, with a sentence that says what is allowed."""
+"""Requests that are wrong, with a sentence that says what is allowed; and the answer while the database is away."""
 
 import sys
 from collections.abc import Iterable
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
@@ -54,21 +53,6 @@ class UnknownFilter(WrongQuery):
     def __init__(self, name: str, value: str, allowed: Iterable[str]) -> None:
         words = {"name": name, "value": value, "allowed": ", ".join(allowed)}
         super().__init__(_("“%(value)s” is not a valid %(name)s. Allowed: %(allowed)s.") % words)
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if is_of_the_api(request):
-        return plain_problem(400, "This request makes no sense.")
-    sentence = str(exception) if isinstance(exception, WrongQuery) else _("This request is not valid.")
-    return render(request, "400.html", {"sentence": sentence}, status=400)
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if is_of_the_api(request):
-        return plain_problem(404, f"There is no {request.path}.")
-    # A path that no page has carries a table of all addresses as its exception: not for readers.
-    said = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
-    return render(request, "404.html", {"sentence": said or _("There is no page at this address.")}, status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
