@@ -22,7 +22,7 @@ from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
 from consumers.words.reasons import coded_reason
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 from .group_shares import ExpectedOwners, expected_owners
 from .reports import OwnableQueue, ownable_queues, why_ownerless
@@ -80,7 +80,7 @@ def _newest(
         if unread is None:
             return held, reason
         before = "; ".join(
-            gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": iso(claim.told)} for claim in held
+            gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": utc(claim.told)} for claim in held
         )
         return (), f"{unread}; {before}" if before else unread
 
@@ -131,7 +131,7 @@ def changed_words(segment: Segment) -> str:
             "owners": ", ".join(claim.owner for claim in segment.claims)
         }
     told, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
-    between = gettext("between %(after)s and %(before)s") % {"after": iso(told), "before": iso(denied)}
+    between = gettext("between %(after)s and %(before)s") % {"after": utc(told), "before": utc(denied)}
     names, after = _names(left), _names([claim for claim in segment.claims if claim not in left])
     if not after:
         return gettext("released %(between)s by %(owners)s") % {"between": between, "owners": names}

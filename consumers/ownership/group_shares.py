@@ -21,7 +21,7 @@ from consumers.rocketmq.allocation import (
 )
 from consumers.vocabulary.states import BROADCASTING, MASTER
 from consumers.words.reasons import stored_words
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 from .reports import (
     COLUMNS,
@@ -218,7 +218,7 @@ def _why_not_listed(group: ConsumerGroup, members: Sequence[MemberReport], at: d
     if members:
         return None
     if at is not None:
-        return Why(Sort.NO_MEMBER, gettext("no member was seen at %(at)s") % {"at": iso(at)})
+        return Why(Sort.NO_MEMBER, gettext("no member was seen at %(at)s") % {"at": utc(at)})
     return Why(
         Sort.NO_MEMBER, gettext("the group has no member") if group.online is False else gettext("no member is known")
     )
@@ -253,7 +253,7 @@ def _why_not_computed(members: Sequence[MemberReport], at: datetime | None) -> W
             return Why(
                 Sort.CONNECTIONS,
                 gettext("the brokers that listed %(client_id)s at %(at)s are unknown")
-                % {"client_id": member.client_id, "at": iso(at)},
+                % {"client_id": member.client_id, "at": utc(at)},
             )
     return None
 

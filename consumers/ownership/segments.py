@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from consumers.models import Assignment, ConsumerGroup
 from consumers.ownership.rows import Holding
 from consumers.queries.limits import limits
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 # Intervals in which clients were seen to own queues, and how long such an answer stands.
 
@@ -231,7 +231,7 @@ def _told(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datet
     if silent:
         reason = gettext("%(owner)s has not reported its queues since %(since)s") % {
             "owner": silent[-1].owner,
-            "since": iso(silent[-1].told),
+            "since": utc(silent[-1].told),
         }
         yield Segment(since, until, Holding.UNKNOWN, reason=reason)
         return
@@ -258,8 +258,8 @@ def _left(
     if denied is not None and denied - told > longest and {claim.owner for claim in then} == {left[-1].owner}:
         reason = gettext("%(owner)s did not report its queues between %(after)s and %(before)s") % {
             "owner": left[-1].owner,
-            "after": iso(told),
-            "before": iso(denied),
+            "after": utc(told),
+            "before": utc(denied),
         }
         return Segment(since, until, Holding.UNKNOWN, reason=reason)
     return Segment(since, until, Holding.CHANGED, (*left, *then))

@@ -40,7 +40,7 @@ from consumers.ownership.segments import (
 )
 from consumers.queries.groups import find_group
 from consumers.words.reasons import membership_reason, stored_words
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 # Who was listed as a member of a group over a range of time, and what each said that it subscribes to.
 
@@ -143,10 +143,10 @@ def _holes(readings: Sequence[datetime], since: datetime, until: datetime, patie
             yield Stretch(
                 max(before, since),
                 min(after, until),
-                gettext("no poll between %(after)s and %(before)s") % {"after": iso(before), "before": iso(after)},
+                gettext("no poll between %(after)s and %(before)s") % {"after": utc(before), "before": utc(after)},
             )
     if until > readings[-1] + patience:
-        yield Stretch(max(readings[-1], since), until, gettext("no poll after %(at)s") % {"at": iso(readings[-1])})
+        yield Stretch(max(readings[-1], since), until, gettext("no poll after %(at)s") % {"at": utc(readings[-1])})
 
 
 def _before_the_kept(group: ConsumerGroup, since: datetime, until: datetime, first: datetime) -> Iterator[Stretch]:
@@ -157,7 +157,7 @@ def _before_the_kept(group: ConsumerGroup, since: datetime, until: datetime, fir
     covered = [(start, start + length) for start in windows.values_list("start", flat=True)]
     for start, end in uncovered(covered, since, until):
         yield Stretch(
-            start, end, gettext("no poll and no 10 min window is retained from before %(at)s") % {"at": iso(first)}
+            start, end, gettext("no poll and no 10 min window is retained from before %(at)s") % {"at": utc(first)}
         )
 
 
@@ -198,7 +198,7 @@ def _not_asked(group: ConsumerGroup, since: datetime, until: datetime, patience:
         yield Stretch(since, until, membership_reason(group.membership_error))
     elif (asked := group.membership_at + patience) < until:
         reason = gettext("not every broker has reported the group's members since %(since)s") % {
-            "since": iso(group.membership_at)
+            "since": utc(group.membership_at)
         }
         yield Stretch(max(asked, since), until, reason)
 
@@ -221,7 +221,7 @@ def not_there(queue: OwnableQueue, since: datetime, until: datetime) -> Iterator
         yield Stretch(
             since,
             min(queue.first_seen_at, until),
-            gettext("the queue was first seen at %(at)s") % {"at": iso(queue.first_seen_at)},
+            gettext("the queue was first seen at %(at)s") % {"at": utc(queue.first_seen_at)},
         )
     if queue.readable is False:
         start = max(queue.readable_since or since, since)

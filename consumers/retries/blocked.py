@@ -12,7 +12,7 @@ from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQu
 from consumers.retries.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
 from consumers.rocketmq.bodies.client_bodies import DEFAULTS
 from consumers.words.reasons import stored_words
-from consumers.words.spans import age, count, iso, messages, rate
+from consumers.words.spans import age, count, iso, messages, rate, utc
 
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
 
@@ -144,7 +144,7 @@ def kind_of(head: StuckMessage) -> BlockedReason:
 
 def _why_unknown(head: StuckMessage) -> str | None:
     if head.is_stale:
-        words = {"owner": head.client_id, "since": iso(head.told_at)}
+        words = {"owner": head.client_id, "since": utc(head.told_at)}
         silence = gettext("%(owner)s has not reported its queues since %(since)s") % words
         return f"{silence}: {stored_words(head.client_error)}" if head.client_error else silence
     if head.is_pulling:

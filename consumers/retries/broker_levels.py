@@ -17,7 +17,7 @@ from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.vocabulary.findings import FindingCode
 from consumers.vocabulary.states import MASTER
 from consumers.words.reasons import stored_words
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.
 #
@@ -216,7 +216,7 @@ def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> st
     if broker.delays_at < limits.read_since(now):
         return gettext("the delay levels of %(broker)s have not been read since %(since)s") % {
             "broker": broker.name,
-            "since": iso(broker.delays_at),
+            "since": utc(broker.delays_at),
         }
     return None
 

@@ -40,7 +40,7 @@ from consumers.retries.ladder_rows import (
 from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPolicy, retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
 from consumers.vocabulary.states import MASTER, POPPING
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 # The rungs of a group's ladder: each level over all brokers, with what of the group was seen to wait there.
 
@@ -260,7 +260,7 @@ def _not_counted(row: Broker, now: datetime) -> str | None:
     if now - row.wheel_at > sample_holds():
         return gettext("the timer wheel of %(broker)s has not been read since %(since)s") % {
             "broker": row.name,
-            "since": iso(row.wheel_at),
+            "since": utc(row.wheel_at),
         }
     return None
 

@@ -16,7 +16,7 @@ from consumers.queries.declared import INSIDE, answer, public
 from consumers.queries.findings import DetectedFinding
 from consumers.retries.broker_levels import BrokerLevel
 from consumers.words.reasons import stored_words
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 
 @answer(
@@ -202,7 +202,7 @@ def _not_sampled(broker: str, level: BrokerLevel, now: datetime) -> str | None:
         return gettext("level %(level)s of %(broker)s has not been sampled since %(since)s") % {
             "level": level.level,
             "broker": broker,
-            "since": iso(row.sampled_at),
+            "since": utc(row.sampled_at),
         }
     return None
 

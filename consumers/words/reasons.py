@@ -20,7 +20,7 @@ from consumers.vocabulary.reasons import (
 )
 
 from . import alerts, jobs, offset_files, repeats, resets
-from .spans import age, counted, size
+from .spans import age, counted, size, with_plain_times
 from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
@@ -320,7 +320,7 @@ def _shown(name: str, value: Any) -> str:
         return reason_words(value)
     if name == "target_kind":
         return str(resets.KINDS.get(value, value))
-    return stored_words(str(value))
+    return stored_words(with_plain_times(str(value)))
 
 
 VOLUME_REASONS: dict[str, str | Promise] = {
@@ -354,7 +354,9 @@ def volume_words(stored: str | Mapping[str, Any]) -> str:
     """What is no code is said as it is: another version of the product may have stored it."""
     if isinstance(stored, str):
         return "; ".join(map(_one, stored.split("; ")))
-    values = {name: f"{value:,}" if isinstance(value, int) else value for name, value in stored.items()}
+    values = {
+        name: f"{value:,}" if isinstance(value, int) else with_plain_times(str(value)) for name, value in stored.items()
+    }
     # In the order of the catalogue: not every database keeps that of what it stores.
     numbers = stored["at_least"]
     known = ", ".join(str(words) % f"{numbers[name]:,}" for name, words in AT_LEAST.items() if name in numbers)

@@ -2,6 +2,7 @@
 at most, and is `> 30 d` where it is longer.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -9,6 +10,7 @@ from django.utils.translation import gettext, ngettext
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CAP_DAYS = 30
+STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 Part = tuple[int, str]  # 3, "min"
 
 
@@ -103,7 +105,18 @@ def size(octets: float) -> str:
 
 
 def iso(at: datetime) -> str:
+    """For what is stored or compared: sentences have `utc`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def utc(at: datetime) -> str:
+    """`2026-03-14 02:50:00 UTC`: a time in a sentence."""
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def with_plain_times(text: str) -> str:
+    """A parameter of a stored reason: where it is a time as `iso` writes it, as `utc` does."""
+    return f"{text[:10]} {text[11:-1]} UTC" if STORED_TIME.fullmatch(text) else text
 
 
 # Where something is, in words: which queues of which topic on which broker.

@@ -13,7 +13,7 @@ from consumers.queries.sentences import sentence
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
 from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
-from consumers.words.spans import iso
+from consumers.words.spans import utc
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #
@@ -232,7 +232,7 @@ def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) ->
     if judged is None:
         return str(NOT_JUDGED_YET)
     return (
-        gettext("not evaluated since %(since)s") % {"since": iso(judged.judged_at)}
+        gettext("not evaluated since %(since)s") % {"since": utc(judged.judged_at)}
         if is_late(judged, now, limits)
         else None
     )

@@ -208,7 +208,7 @@ def test_a_broker_that_is_behind_with_its_dispatch_says_so_and_its_cluster_is_no
 
 @pytest.mark.django_db
 def test_a_busy_broker_is_not_called_behind():
-    a_broker(a_cluster(), dispatch_behind_bytes=16 * 2**20)
+    a_broker(a_cluster(), dispatch_behind_bytes=4 * 2**20)
     [row] = cluster_list(NOW)
     assert (row.freshness, row.brokers[0].note) == (Freshness.FRESH, None)
 

@@ -119,7 +119,7 @@ def retired(cluster):
 def test_queues_of_a_retired_topic_have_no_state_and_the_reason():
     rows = queue_list("prod", "billing", topic="Old", now=NOW)
     assert [(row.state, row.rule, row.lag_messages) for row in rows] == [(None, None, 5000)] * 2
-    since = (NOW - timedelta(seconds=700)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    since = (NOW - timedelta(seconds=700)).strftime("%Y-%m-%d %H:%M:%S UTC")
     assert rows[0].unknown["state"] == rows[0].state_detail == f"retired: no member has subscribed to Old since {since}"
 
 

@@ -117,7 +117,7 @@ WHY = {
         ),
         (
             {"retry_share": 0.25, "dlq_day_messages": 12, "judged_at": ago(9000)},
-            (None, None, *["not evaluated since 2026-03-14T00:30:00Z"] * 2),
+            (None, None, *["not evaluated since 2026-03-14 00:30:00 UTC"] * 2),
         ),
     ],
     ids=["known", "not known whole", "judged too long ago"],

@@ -122,7 +122,10 @@ def test_it_keeps_the_state_and_no_number_of_an_evaluation_that_is_too_old(group
     row = the_row()
 
     assert (row.state, row.stale, row.judged_at) == (State.STALL, True, ago(3600))
-    assert (row.time_lag_seconds, row.unknown["time_lag_seconds"]) == (None, "not evaluated since 2026-03-14T02:00:00Z")
+    assert (row.time_lag_seconds, row.unknown["time_lag_seconds"]) == (
+        None,
+        "not evaluated since 2026-03-14 02:00:00 UTC",
+    )
 
 
 def test_it_judges_a_queue_by_its_groups_time_when_nothing_changed_for_it(group):
@@ -236,7 +239,7 @@ def test_no_time_lag_is_said_where_the_messages_that_wait_may_be_hidden(group):
 
 
 def test_a_broker_within_the_limit_leaves_lags_exact(group):
-    group.cluster.brokers.update(dispatch_behind_bytes=16 * 2**20)
+    group.cluster.brokers.update(dispatch_behind_bytes=4 * 2**20)
     a_snapshot(group, a_queue(group.cluster), 90, 100)
     row = the_row()
     assert (row.lag_messages, row.lag_messages_at_least, row.unknown_reason) == (10, 10, None)

@@ -38,7 +38,7 @@ def test_it_lists_members_with_what_is_known_of_each(group, api):
     assert (first["client_id"], first["queues"]) == ("10.0.0.0@1", 1)
     assert first["connections"] == {"broker-a": ["10.0.0.0:5"]}
     assert (first["messages_per_second"], first["never_written"]) == (None, [])
-    assert first["unknown"]["messages_per_second"] == "no minute since 2026-03-14T02:50:00Z is aggregated yet"
+    assert first["unknown"]["messages_per_second"] == "no minute since 2026-03-14 02:50:00 UTC is aggregated yet"
 
 
 def test_the_groups_own_document_lists_the_same(group, api):

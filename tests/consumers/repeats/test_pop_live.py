@@ -90,7 +90,7 @@ def test_what_a_member_popped_and_did_not_acknowledge_is_one_event_with_its_numb
             true = sum(staying.consumed().values())
 
     evaluated(first, last)
-    found = list(RepeatEvent.objects.values_list("cause", "confidence", "messages_low", "messages_high"))
+    found = list(RepeatEvent.objects.values_list("cause", "confidence", "redelivered_low", "redelivered_high"))
     with capsys.disabled():
         print(f"\npopped: {true} redelivered, told: {found}")
     [(cause, confidence, low, high)] = found

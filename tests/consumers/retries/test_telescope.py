@@ -98,7 +98,7 @@ def test_a_minute_after_the_first_reading_what_moved_since_is_known(group: Consu
         read(group, at, own=100 + 10 * number, appeared={1: [RETRY], 2: [DEAD]}.get(number, []), **came)
     window(group, 1, VolumeReason.NO_READING_BEFORE)
     found = totals()
-    why = "not read before 2026-03-14T02:59:05Z"
+    why = "not read before 2026-03-14 02:59:05 UTC"
     assert shown(found, "into_retry") == (None, 10, first, why)
     assert shown(found, "into_dlq") == (None, 5, first, why)
     assert shown(found, "out_of_retry") == (None, 10, first, why)

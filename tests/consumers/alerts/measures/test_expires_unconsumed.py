@@ -58,7 +58,7 @@ def test_a_forecast_that_is_too_old_is_unknown(cluster: Cluster) -> None:
     group = a_behind_group(cluster, expiry_forecast="expected", expires_unconsumed_seconds=7200.0)
     GroupState.objects.filter(group=group).update(judged_at=NOW - timedelta(hours=1))
     value, words = of_group(Measure.EXPIRES_UNCONSUMED)
-    assert (value, words) == (None, "not evaluated since 2026-03-14T02:00:00Z")
+    assert (value, words) == (None, "not evaluated since 2026-03-14 02:00:00 UTC")
 
 
 def test_a_group_that_is_offline_by_habit_is_excluded(cluster: Cluster) -> None:

@@ -116,7 +116,7 @@ def test_an_unknown_stretch_says_why():
     doubts = Doubts([Stretch(at(0), at(50), "no reading")], [Stretch(at(50), at(300), "c had not said")], PATIENCE)
     assert [s.reason for s in segments([], doubts, at(0), at(END))] == ["no reading", "c had not said"]
     late = segments([claim("a", -50, -10)], Doubts([], [], Patience(timedelta(seconds=5))), at(0), at(END))
-    assert [s.reason for s in late] == ["a has not reported its queues since 2026-03-14T02:59:50Z"]
+    assert [s.reason for s in late] == ["a has not reported its queues since 2026-03-14 02:59:50 UTC"]
 
 
 TIMES = st.integers(-100, 400)

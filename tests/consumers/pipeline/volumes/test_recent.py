@@ -81,8 +81,8 @@ def test_what_began_in_the_middle_says_since_when_and_how_much_at_least(group):
     found = recent(group)
     assert (found.retry_share, found.dlq_day_messages) == (None, None)
     assert said(found) == {
-        "retry_share": "no data before 2026-03-02T01:40:00Z: ≥ 33 into retry, ≥ 330 consumed",
-        "dlq_day_messages": "no data before 2026-03-02T01:40:00Z: ≥ 66",
+        "retry_share": "no data before 2026-03-02 01:40:00 UTC: ≥ 33 into retry, ≥ 330 consumed",
+        "dlq_day_messages": "no data before 2026-03-02 01:40:00 UTC: ≥ 66",
     }
     since = at(23 * 3600 + 40 * 60)
     assert (found.dlq_day_messages_at_least, found.dlq_day_since) == (66, since)
@@ -98,8 +98,8 @@ def test_of_the_last_hour_each_minute_counts(group):
     for step, start in ((600, at(24 * 3600)), (3600, at(24 * 3600))):
         GroupWindow.objects.create(group=group, step_seconds=step, start=start, readings=20)
     assert said(recent(group)) == {
-        "retry_share": "no data before 2026-03-02T02:08:00Z: ≥ 5 into retry, ≥ 50 consumed",
-        "dlq_day_messages": "no data before 2026-03-02T02:08:00Z: ≥ 15",
+        "retry_share": "no data before 2026-03-02 02:08:00 UTC: ≥ 5 into retry, ≥ 50 consumed",
+        "dlq_day_messages": "no data before 2026-03-02 02:08:00 UTC: ≥ 15",
     }
 
 

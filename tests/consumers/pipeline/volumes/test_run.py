@@ -77,8 +77,8 @@ def test_it_counts_what_was_retried_and_what_died(without_spark, lake, group):
     assert found(group, 600) == {at(0): (None, None, None, 400)}
     stored = GroupState.objects.get(group=group).volumes_unknown
     assert {name: volume_words(reason) for name, reason in stored.items()} == {
-        "retry_share": "no data before 2026-03-01T02:01:00Z: ≥ 71 into retry, ≥ 400 consumed",
-        "dlq_day_messages": "no data before 2026-03-01T02:05:00Z: ≥ 22",
+        "retry_share": "no data before 2026-03-01 02:01:00 UTC: ≥ 71 into retry, ≥ 400 consumed",
+        "dlq_day_messages": "no data before 2026-03-01 02:05:00 UTC: ≥ 22",
     }
 
 

@@ -228,7 +228,7 @@ def test_numbers_of_an_evaluation_that_is_late_are_null_with_their_reason():
     a_snapshot(group, queue, 3, 10, waiting_since=ago(9))
     a_total(group, 7)
     row, _ = rows_of(group)
-    why = "not evaluated since 2026-03-14T02:52:00Z"
+    why = "not evaluated since 2026-03-14 02:52:00 UTC"
     for name in ("time_lag_seconds", "consume_rate", "produce_rate", "drain_seconds", "retry_share", "completeness"):
         assert (name, getattr(row, name), row.unknown[name]) == (name, None, why)
 
@@ -337,7 +337,7 @@ def test_a_lag_that_has_grown_by_more_than_comes_and_goes_is_no_longer_vouched_f
     row, _ = rows_of(group)
     assert (row.state, row.stale) == (state, state == "OK")
     if state == "UNKNOWN":
-        assert row.state_detail == "not evaluated since 2026-03-14T02:52:00Z; the lag has not decreased since"
+        assert row.state_detail == "not evaluated since 2026-03-14 02:52:00 UTC; the lag has not decreased since"
 
 
 @pytest.mark.django_db
