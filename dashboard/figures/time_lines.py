@@ -128,6 +128,8 @@ def _live(at: datetime, lag: float) -> Figure:
         "x": [on_axis(at)],
         "y": [lag],
         "connectgaps": False,
+        # It is at the right edge, where the plot ends.
+        "cliponaxis": False,
         "marker": {"color": "var(--line-total)", "size": 7, "symbol": "circle-open", "line": {"width": 2}},
         "hovertemplate": f"%{{y:,d}} {_('messages')}",
     }

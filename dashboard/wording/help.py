@@ -128,10 +128,7 @@ HELP: dict[str, str | Promise] = {
     "broker_retention": _(
         "How long the broker keeps messages, and when it deletes whole files that are older, by its own configuration."
     ),
-    "undispatched": _(
-        "Messages that the broker has stored and not yet put into its consume queues: no consumer can get them, and no "
-        "lag counts them."
-    ),
+    "undispatched": _("Stored messages that the broker has not dispatched to its consume queues: no lag counts them."),
     "last_read_at": _("The last scrape in which the broker answered everything."),
     "last_rebalance_at": _("When the owners or members of the group last changed."),
     "last_reported": _("When a member last reported it."),
