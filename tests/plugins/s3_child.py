@@ -27,7 +27,7 @@ class Watched:
 
     def __init__(self, application: Callable[..., Answer]) -> None:
         self._application = application
-        self._lock = threading.Lock()
+        self._lock, self._one_at_a_time = threading.Lock(), threading.Lock()
         self._requests: Counter[str] = Counter()
         self._puts_left = self._drops_left = float("inf")
         self._delay_seconds = 0.0
@@ -47,7 +47,9 @@ class Watched:
             environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
             raise ConnectionError("Down, as was asked for.")
         time.sleep(self._delay_seconds)
-        return self._application(environ, start_response)
+        # Its objects are not for several threads: one that replaces another closes what the other still reads.
+        with self._one_at_a_time:
+            return list(self._application(environ, start_response))
 
     def _controlled(self, what: str, query: dict[str, list[str]]) -> object:
         with self._lock:

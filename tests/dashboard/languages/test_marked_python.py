@@ -27,6 +27,7 @@ SAME_EVERYWHERE = {
     "language must be one of ",
     "The database does not answer: try again.",
     "This request makes no sense.",
+    "This is not allowed.",
     "There is no ",
     "Asked to see the body of a message.",
     "Asked to see the body of the dead letter.",
