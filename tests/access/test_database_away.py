@@ -16,8 +16,6 @@ OF_WHO_ASKS = ("django_session", "auth_", "consumers_apitoken")
 SAYS_ITS_OWN = ["/api/docs/", "/api/schema/", "/api/v1/nothing/", "/favicon.ico", "/healthz", "/login/", "/readyz"]
 # Of nothing typed there are none.
 SAYS_ITS_OWN += ["/search/suggestions/"]
-# There is none without a provider.
-SAYS_ITS_OWN += ["/sign-on/", "/sign-on/callback/"]
 
 
 def goes_away(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
