@@ -122,4 +122,5 @@ def test_an_offset_ahead_of_its_broker_is_named_and_no_lag(poller, commit, clien
 
 
 def _broker_of(leaf: Leaf) -> str | None:
-    return leaf.beside.get("broker") or leaf.above.get("broker")
+    of_broker = leaf.beside.get("name") if leaf.inside == "brokers" else None
+    return of_broker or leaf.beside.get("broker") or leaf.above.get("broker")
