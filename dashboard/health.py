@@ -23,7 +23,7 @@ from rest_framework.request import Request
 
 from consumers.alerts.queries.deliveries import waiting_messages
 from consumers.clock.status import change_words, clock_status, hold_words
-from consumers.clusters.queries import late_evaluation
+from consumers.clusters.pipeline_runs import late_evaluation
 from consumers.lake.store import Lake, free_mib
 from consumers.lake.unreadable import FOLDER, files_put_aside
 from consumers.models import Cluster, ConsumerGroup, GroupHealth, PipelineRun, Reading

@@ -14,7 +14,8 @@ from consumers.alerts.measures.scan import Explainer
 from consumers.alerts.queries.deliveries import waiting_messages
 from consumers.alerts.queries.incidents import firing_by_severity
 from consumers.clock.status import clock_status
-from consumers.clusters.queries import ClusterRow, PipelineStatus, ReadingRow, cluster_list, pipeline_status
+from consumers.clusters.pipeline_runs import PipelineStatus, pipeline_status
+from consumers.clusters.queries import ClusterRow, ReadingRow, cluster_list
 from consumers.groups.gauges import GroupGauges, group_gauges
 from consumers.groups.overlay import Overlay
 from consumers.groups.shown import UnknownWord, broker_word

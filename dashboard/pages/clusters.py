@@ -18,7 +18,8 @@ from django.views.decorators.http import require_POST
 from consumers.clock.status import change_words, clock_status, hold_words
 from consumers.clusters.connection import CHECK_PATIENCE, MAY_CHECK, ConnectionCheck, ask_check, check_answer
 from consumers.clusters.history_use import HistoryUse, TableUse, history_use
-from consumers.clusters.queries import cluster_list, pipeline_status
+from consumers.clusters.pipeline_runs import pipeline_status
+from consumers.clusters.queries import cluster_list
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.permissions import check, why_not
 from consumers.logs.queries import log_files_by_cluster

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from consumers.clusters.queries import pipeline_status
+from consumers.clusters.pipeline_runs import pipeline_status
 from consumers.rebalances.detail import rebalance_detail
 from consumers.rebalances.events import cause_counts, rebalance_list
 from consumers.rebalances.flapping import flapping_groups

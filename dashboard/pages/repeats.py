@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.clusters.queries import pipeline_status
+from consumers.clusters.pipeline_runs import pipeline_status
 from consumers.dead_letters.inspection import MAY_SEE, InspectionKey
 from consumers.groups.detail import group_head
 from consumers.jobs.asking import PATIENCE, RedisDown

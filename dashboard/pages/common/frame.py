@@ -21,7 +21,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.queries.deliveries import FailingChannel, failing_channels
-from consumers.clusters.queries import LateEvaluation, late_evaluation
+from consumers.clusters.pipeline_runs import LateEvaluation, late_evaluation
 from consumers.clusters.summaries import ClusterSummary, cluster_summaries
 from consumers.models import ConsumerGroup, State
 from consumers.queries.groups import find_group, first_seen

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from consumers.clock.status import clock_status, expiry_hold, hold_words
-from consumers.clusters.queries import late_evaluation
+from consumers.clusters.pipeline_runs import late_evaluation
 from consumers.models import ClockChange, PipelineRun
 from consumers.queries.limits import Freshness, broker_ages, evaluated, limits
 from dashboard.health import readiness

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.clusters.queries import late_evaluation, pipeline_status
+from consumers.clusters.pipeline_runs import late_evaluation, pipeline_status
 from consumers.models import Cluster, PipelineRun
 from consumers.queries.limits import Freshness
 from tests.world import NOW, a_cluster, ago

@@ -11,7 +11,7 @@ import time_machine
 from django.db import OperationalError, connection
 from django.test import Client
 
-from consumers.clusters.queries import late_evaluation
+from consumers.clusters.pipeline_runs import late_evaluation
 from consumers.groups.listing import group_list
 from consumers.groups.rows import GroupFilters
 from consumers.lake.reader import files
