@@ -42,17 +42,14 @@ from .ownership.rest import AssignmentListView, MemberListView, MemberRatesView,
 from .rebalances.rest import GroupRebalanceListView, RebalanceListView
 from .repeats import GroupRepeatListView, RepeatListView
 from .resets.rest import (
-    ApplyResetView,
     AuditExportView,
-    CancelResetView,
     OffsetExportView,
     ResetExportView,
     ResetListView,
     ResetQueueListView,
     ResetView,
-    RestoreResetView,
-    ResumeResetView,
 )
+from .resets.rest_acts import ApplyResetView, CancelResetView, RestoreResetView, ResumeResetView
 from .rest import schema
 from .rest.problems import AbsentView
 from .retries.rest import RetriesView

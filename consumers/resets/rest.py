@@ -35,7 +35,6 @@ from consumers.rest.requests import (
     RANGE,
     Choice,
     Exported,
-    NothingSerializer,
     OneKind,
     Paging,
     Parameters,
@@ -49,7 +48,7 @@ from consumers.vocabulary.reasons import reason_codes
 from consumers.vocabulary.resets import RowReason
 from consumers.words.reasons import coded_reason, stored_words
 
-from .acts import apply, cancel, restore, resume, why_not_restored
+from .acts import why_not_restored
 from .offset_csv import group_offsets_csv, offsets_in, queues_csv, resets_csv
 from .queries import ResetFilters, find_reset, reset_events, reset_list, shortened
 from .request import (
@@ -61,7 +60,7 @@ from .request import (
     why_not_resumed,
 )
 from .rows import ResetEventRow, ResetQueueRow, ResetRow, reset_queues
-from .tasks import hand_over, hand_over_plan
+from .tasks import hand_over_plan
 
 # A reset as an answer, whole: the plan, what became of it, and what whoever asks may do with it.
 
@@ -177,15 +176,6 @@ class ResetRequestSerializer(Strict):
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
-class ConfirmResetSerializer(Strict):
-    confirm = Name(help_text="The group's name")
-
-
-class RestoreSerializer(Strict):
-    reason = serializers.CharField(max_length=LONGEST_REASON)
-    clip = serializers.BooleanField(default=False, help_text="Where messages from before have expired, the first kept")
-
-
 PAUSE_SECONDS = 0.1
 
 
@@ -234,63 +224,6 @@ def _listed(text: Any) -> list[dict[str, Any]]:
 
 def _names(names: list[str] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
-
-
-# POST resets/{id}/apply/, resume/, restore/ and cancel/. The work itself is the general worker's.
-
-
-class ActView(APIView):
-    permission_classes = [IsAuthenticated, MayReset]
-
-
-class ApplyResetView(ActView):
-    @acted("apply_reset", ConfirmResetSerializer, WholeReset, status.HTTP_202_ACCEPTED)
-    def post(self, request: Request, reset: UUID) -> Response:
-        """Applies a plan. It stops, with nothing changed, where the group has moved on too far since."""
-        return _let_go(request, reset, apply)
-
-
-class ResumeResetView(ActView):
-    @acted("resume_reset", ConfirmResetSerializer, WholeReset, status.HTTP_202_ACCEPTED)
-    def post(self, request: Request, reset: UUID) -> Response:
-        """Goes on with the queues that a reset which ended half-way has not moved."""
-        return _let_go(request, reset, resume)
-
-
-class RestoreResetView(ActView):
-    @acted("restore_reset", RestoreSerializer, WholeReset, status.HTTP_201_CREATED)
-    def post(self, request: Request, reset: UUID) -> Response:
-        """Plans the way back to the offsets from before. It is applied as any other plan."""
-        found = _permitted(request, reset)
-        body = said(RestoreSerializer, request)
-        made = restore(found, asker_of(request), body["reason"], timezone.now(), clip=body["clip"])
-        return plan_answer(request, made)
-
-
-class CancelResetView(ActView):
-    @acted("cancel_reset", None, WholeReset, status.HTTP_202_ACCEPTED)
-    def post(self, request: Request, reset: UUID) -> Response:
-        """Cancels a plan, or a reset that is being applied and has not yet changed any broker."""
-        found = _permitted(request, reset)
-        said(NothingSerializer, request)
-        cancel(found, asker_of(request), timezone.now())
-        return reset_answer(request, reset, status.HTTP_202_ACCEPTED)
-
-
-def _permitted(request: Request, reset: UUID) -> Reset:
-    """Raises NotFound; PermissionDenied where whoever asks may not reset offsets of its cluster."""
-    found = found_reset(reset)
-    check(request.user, MAY_RESET, found.cluster_name)
-    return found
-
-
-def _let_go(request: Request, reset: UUID, act: Any) -> Response:
-    found = _permitted(request, reset)
-    confirm = said(ConfirmResetSerializer, request)["confirm"]
-    act(found, asker_of(request), confirm, timezone.now())
-    # Where Redis is down, beat hands it over in its turn.
-    hand_over(found.pk)
-    return reset_answer(request, reset, status.HTTP_202_ACCEPTED)
 
 
 # Offset resets: GET and POST resets/, GET resets/{id}/ and its queues/. Everybody may look, not everybody plan.
