@@ -2,23 +2,15 @@
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import Group, User
-from django.test import Client
+from django.contrib.auth.models import User
 
 from consumers.models import ApiToken, Cluster, GroupState
 from dashboard.admin_pages import ADMINISTERED
+from tests.consumers.admin.staff import a_staff_client
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total
 
 pytestmark = pytest.mark.django_db
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "consumers"]
-
-
-def a_staff_client(role: str) -> Client:
-    user = User.objects.create_user(role, is_staff=True)
-    user.groups.add(Group.objects.get(name=role))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import Group, User
-from django.test import Client
 
 from consumers.models import Cluster
 from consumers.polling.registration import access_of
 from consumers.rocketmq.wire.codes import Credentials
+from tests.consumers.admin.staff import a_staff_client
 
 pytestmark = pytest.mark.django_db
 
@@ -16,11 +15,7 @@ SIGNED = {"access_key": "monitor", "secret_key": "s3cret-key"}
 
 @pytest.fixture
 def client():
-    user = User.objects.create_user("admin", is_staff=True)
-    user.groups.add(Group.objects.get(name="admin"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return a_staff_client("admin")
 
 
 def post(client, **values):

@@ -8,6 +8,7 @@ from django.test import Client
 
 from consumers.jobs.permissions import user_may
 from consumers.models import AuditEvent, Cluster, ClusterRole
+from tests.consumers.admin.staff import a_staff_client
 from tests.world import a_cluster
 
 pytestmark = pytest.mark.django_db
@@ -18,14 +19,6 @@ RESET = "consumers.reset_offsets"
 def bob() -> User:
     a_cluster(read_at=None)
     return User.objects.create_user("bob")
-
-
-def staff(role: str) -> Client:
-    user = User.objects.create_user(role, is_staff=True)
-    user.groups.add(Group.objects.get(name=role))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def sent(client: Client, user: User, rows: list[dict[str, Any]]) -> int:
@@ -45,12 +38,12 @@ def operator_of_prod() -> dict[str, Any]:
 
 
 def test_an_admin_gives_a_role_for_a_cluster(bob: User) -> None:
-    assert sent(staff("admin"), bob, [operator_of_prod()]) == 302
+    assert sent(a_staff_client("admin"), bob, [operator_of_prod()]) == 302
     assert user_may(bob.pk, RESET, "prod")
 
 
 def test_an_admin_takes_it_away(bob: User) -> None:
-    client = staff("admin")
+    client = a_staff_client("admin")
     sent(client, bob, [operator_of_prod()])
     row = ClusterRole.objects.get()
     assert sent(client, bob, [operator_of_prod() | {"id": row.pk, "DELETE": "on"}]) == 302
@@ -58,7 +51,7 @@ def test_an_admin_takes_it_away(bob: User) -> None:
 
 
 def test_the_audit_says_which_role_was_given_and_taken(bob: User) -> None:
-    client = staff("admin")
+    client = a_staff_client("admin")
     sent(client, bob, [operator_of_prod()])
     sent(client, bob, [operator_of_prod() | {"id": ClusterRole.objects.get().pk, "DELETE": "on"}])
     given, taken = AuditEvent.objects.filter(subject="bob").order_by("pk")
@@ -69,11 +62,11 @@ def test_the_audit_says_which_role_was_given_and_taken(bob: User) -> None:
 
 def test_only_roles_that_act_are_offered(bob: User) -> None:
     viewer = Group.objects.get(name="viewer").pk
-    assert sent(staff("admin"), bob, [operator_of_prod() | {"role": viewer}]) == 200
+    assert sent(a_staff_client("admin"), bob, [operator_of_prod() | {"role": viewer}]) == 200
     assert not ClusterRole.objects.exists()
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
 def test_nobody_else_gives_one(bob: User, role: str) -> None:
-    assert sent(staff(role), bob, [operator_of_prod()]) == 403
+    assert sent(a_staff_client(role), bob, [operator_of_prod()]) == 403
     assert not ClusterRole.objects.exists()

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from tests.consumers.admin.staff import a_staff_client
 from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot, a_total
 
 pytestmark = pytest.mark.django_db
@@ -18,10 +18,7 @@ def tools_for(role: str) -> tuple[Client, dict[str, str]]:
     group = a_group(cluster)
     a_snapshot(group, a_queue(cluster), 1, 2)
     a_total(group, 1)
-    user = User.objects.create_user(role, is_staff=True)
-    user.groups.add(Group.objects.get(name=role))
-    client = Client()
-    client.force_login(user)
+    client = a_staff_client(role)
     page = client.get(f"/admin/consumers/consumergroup/{group.pk}/change/").content.decode()
     tools = re.search(r'<ul class="object-tools">(.*?)</ul>', page, re.DOTALL)
     assert tools is not None

@@ -17,7 +17,7 @@ from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller, PollSettings
 from dashboard.demo.cluster import RocketMQ
-from tests.plugins.java_admin import JavaAdmin
+from tests.popping import popping_cluster
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
@@ -27,14 +27,7 @@ TOPIC, GROUP = "PoppedOrders", "popped-billing"
 @pytest.fixture
 def popping(rocketmq_jars: Path, tmp_path: Path) -> Iterator[RocketMQ]:
     """A member holds six messages that it has popped, and never ends."""
-    # A broker without timers refuses every pop (5.4.0, PopMessageProcessor).
-    with (
-        RocketMQ(tmp_path / "rocketmq", rocketmq_jars, config={"timerWheelEnable": "true"}) as cluster,
-        JavaAdmin(cluster, rocketmq_jars) as child,
-    ):
-        child.create_topic(TOPIC, 1)
-        child.create_group(GROUP)
-        child.let_pop(GROUP, TOPIC)
+    with popping_cluster(tmp_path / "rocketmq", rocketmq_jars, GROUP, TOPIC) as (cluster, child):
         child.send(TOPIC, "broker-a", 0, 6)
         child.start_consumer(GROUP, TOPIC, "popped-1", consume="held", pops=True)
         yield cluster

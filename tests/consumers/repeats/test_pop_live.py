@@ -1,6 +1,5 @@
 """A real member that pops and dies: what it did not acknowledge comes again once its invisible time is over."""
 
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,10 +11,12 @@ from django.utils import timezone
 
 from consumers.models import RepeatEvent
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.repeats.conftest import POLL_SECONDS, polled_site
+from tests.consumers.repeats.conftest import polled_site
+from tests.consumers.repeats.test_repeats_live import polled_until
 from tests.consumers.resetting.live_site import Site
 from tests.plugins.counting_consumers import CountingConsumers
 from tests.plugins.java_admin import JavaAdmin
+from tests.popping import popping_cluster
 
 pytestmark = [
     pytest.mark.live,
@@ -31,15 +32,8 @@ INVISIBLE_SECONDS = 20.0
 
 @pytest.fixture
 def popping(rocketmq_jars: Path, tmp_path: Path) -> Iterator[tuple[RocketMQ, JavaAdmin]]:
-    # A broker without timers refuses every pop (5.4.0, PopMessageProcessor).
-    with (
-        RocketMQ(tmp_path / "rocketmq", rocketmq_jars, config={"timerWheelEnable": "true"}) as cluster,
-        JavaAdmin(cluster, rocketmq_jars) as admin,
-    ):
-        admin.create_topic(TOPIC, 1)
-        admin.create_group(GROUP)
-        admin.let_pop(GROUP, TOPIC)
-        yield cluster, admin
+    with popping_cluster(tmp_path / "rocketmq", rocketmq_jars, GROUP, TOPIC) as found:
+        yield found
 
 
 @pytest.fixture
@@ -52,17 +46,6 @@ def site(popping: tuple[RocketMQ, JavaAdmin], api: Client, tmp_path: Path, setti
 def a_member(number: int, seconds: float) -> dict[str, Any]:
     named = {"group": GROUP, "topic": TOPIC, "instance": f"popped-{number}", "seconds": (seconds, seconds)}
     return {**named, "threads": MESSAGES, "pops": True, "invisible_milliseconds": int(INVISIBLE_SECONDS * 1000)}
-
-
-def polled_until(site: Site, true: Callable[[], bool], why: str, seconds: float = 120) -> str:
-    """The time of the last reading."""
-    deadline = time.monotonic() + seconds
-    while True:
-        at = site.poll()
-        if true():
-            return at
-        assert time.monotonic() < deadline, why
-        time.sleep(POLL_SECONDS)
 
 
 def test_what_a_member_popped_and_did_not_acknowledge_is_one_event_with_its_number(
