@@ -162,7 +162,7 @@ def end(silence: Silence, by: Any, now: datetime) -> None:
         if Silence.objects.select_for_update().filter(pk=silence.pk).first() is None:
             raise AlertRefused(_("The silence no longer exists: it was removed with its rule, or expired long ago."))
         silence.refresh_from_db()
-        if against := why_not_ended(silence, by, now):
+        if against := _why_over(silence, now):
             raise AlertRefused(against)
         silence.ends_at, silence.ended_by_name = now, by.get_username()
         silence.save(update_fields=["ends_at", "ended_by_name"])
@@ -171,8 +171,10 @@ def end(silence: Silence, by: Any, now: datetime) -> None:
 
 def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
     """Null where `user` may end it."""
-    if against := why_not(user, MAY_MANAGE, cluster_of(silence.cluster)):
-        return against
+    return why_not(user, MAY_MANAGE, cluster_of(silence.cluster)) or _why_over(silence, now)
+
+
+def _why_over(silence: Silence, now: datetime) -> str | None:
     if silence.ends_at <= now:
         return _("The silence ended at %s UTC.") % f"{silence.ends_at:%Y-%m-%d %H:%M}"
     return None

@@ -21,7 +21,7 @@ from consumers.ownership.membership import (
 from consumers.queries.findings import DetectedFinding
 from consumers.queries.limits import limits
 from consumers.vocabulary.findings import FindingCode
-from consumers.words.spans import utc
+from consumers.words.reasons import members_not_since
 
 from .evidence import Evidence, doubly_owned, effects, held_queues, unexpected, unowned
 from .group_shares import ExpectedOwners, expected_of, group_shares, ring_checked, strategies
@@ -129,7 +129,7 @@ def _why_stale(group: ConsumerGroup, now: datetime) -> str | None:
     """Rows that nobody has looked after for long tell of another time."""
     at = group.membership_at
     if at is not None and now - at > timedelta(seconds=limits().kinds.evidence_seconds):
-        return gettext("not every broker has reported the group's members since %(since)s") % {"since": utc(at)}
+        return members_not_since(at)
     return None
 
 

@@ -21,7 +21,7 @@ from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
 from consumers.rocketmq.bodies.client_bodies import DEFAULTS
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
-from consumers.words.reasons import membership_reason, reason_words, stored_words
+from consumers.words.reasons import members_not_since, membership_reason, reason_words, stored_words
 from consumers.words.spans import utc
 
 from .reports import is_broadcasting, why_ownerless
@@ -214,9 +214,7 @@ def members_unknown(group: ConsumerGroup, *, now: datetime) -> str | None:
     if group.membership_at is None:
         return stored_words(group.membership_error) or unread or membership_reason(None)
     if unread is None and group.membership_at < now - timedelta(seconds=known.kinds.evidence_seconds):
-        unread = gettext("not every broker has reported the group's members since %(since)s") % {
-            "since": utc(group.membership_at)
-        }
+        unread = members_not_since(group.membership_at)
     return stored_words(group.membership_error) or unread
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from consumers.models import Assignment, ConsumerGroup
 from consumers.ownership.rows import Holding
 from consumers.queries.limits import limits
+from consumers.words.reasons import queues_not_since
 from consumers.words.spans import utc
 
 # Intervals in which clients were seen to own queues, and how long such an answer stands.
@@ -229,10 +230,7 @@ def _told(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datet
     left = [claim for claim in claims if claim.since <= since and (claim.gone_by is None or since < claim.gone_by)]
     silent = [claim for claim in left if claim.gone_by is None]
     if silent:
-        reason = gettext("%(owner)s has not reported its queues since %(since)s") % {
-            "owner": silent[-1].owner,
-            "since": utc(silent[-1].told),
-        }
+        reason = queues_not_since(silent[-1].owner, silent[-1].told)
         yield Segment(since, until, Holding.UNKNOWN, reason=reason)
         return
     if left:

@@ -39,7 +39,7 @@ from consumers.ownership.segments import (
     uncovered,
 )
 from consumers.queries.groups import find_group
-from consumers.words.reasons import membership_reason, stored_words
+from consumers.words.reasons import members_not_since, membership_reason, stored_words
 from consumers.words.spans import utc
 
 # Who was listed as a member of a group over a range of time, and what each said that it subscribes to.
@@ -197,10 +197,7 @@ def _not_asked(group: ConsumerGroup, since: datetime, until: datetime, patience:
     if group.membership_at is None:
         yield Stretch(since, until, membership_reason(group.membership_error))
     elif (asked := group.membership_at + patience) < until:
-        reason = gettext("not every broker has reported the group's members since %(since)s") % {
-            "since": utc(group.membership_at)
-        }
-        yield Stretch(max(asked, since), until, reason)
+        yield Stretch(max(asked, since), until, members_not_since(group.membership_at))
 
 
 # Stretches of time in which a queue needed no owner: one without is nothing to be alarmed by.

@@ -146,9 +146,9 @@ def finding_row(
     spec, log = SPECS[code], log_text(code, group)
     values = {
         "group": group or None,
-        "topic": only_one(_named_topics(params)),
+        "topic": _only_one(_named_topics(params)),
         "broker": broker or None,
-        "client_id": only_one(_named_clients(params)),
+        "client_id": _only_one(_named_clients(params)),
         "log": None if log is None else f"{log.file}: {log.text}",
         "since": since,
     }
@@ -244,7 +244,7 @@ def _places(queues: Iterable[QueueKey]) -> dict[str, Any]:
     return {"count": len(ordered), "places": places[:MOST_STORED]}
 
 
-def only_one(names: Iterable[str]) -> str | None:
+def _only_one(names: Iterable[str]) -> str | None:
     """The name, where all are the same one."""
     found = set(names)
     return found.pop() if len(found) == 1 else None

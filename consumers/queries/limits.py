@@ -13,7 +13,7 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
-from consumers.polling.brokers.dispatch_backlog import MIB
+from consumers.polling.brokers.dispatch_backlog import DispatchBacklog, limit_bytes
 from consumers.polling.kind_limits import KindLimits
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
 from consumers.vocabulary.states import MASTER, UnknownReason
@@ -47,13 +47,13 @@ class Limits:
     late_seconds: float
     unknown_seconds: float
     judged_seconds: float
+    dispatch_behind_bytes: float
     clock_error_seconds: float = 1.0
     kinds: KindLimits = field(default_factory=KindLimits)
     stop_seconds: float = 90.0
     stall_seconds: float = 180.0
     retry_stall_seconds: float = 300.0
     allowance_seconds: float = 60.0
-    dispatch_behind_bytes: float = 16 * MIB
 
     def read_since(self, now: datetime) -> datetime:
         """A broker whose last good reading is older is late: its queues have no lag."""
@@ -87,7 +87,7 @@ def limits() -> Limits:
         kinds=KindLimits.of(settings.JUDGE),
         **{f"{name}_seconds": settings.JUDGE[f"{name}_seconds"] for name in ("stall", "retry_stall", "allowance")},
         stop_seconds=settings.JUDGE["stop_without_members_seconds"],
-        dispatch_behind_bytes=settings.POLL_DISPATCH_BEHIND_MIB * MIB,
+        dispatch_behind_bytes=limit_bytes(),
     )
 
 
@@ -144,8 +144,8 @@ class BrokerAge:
 
     def bound_reason(self, limits: Limits) -> CodedReason | None:
         """Why lags on this broker are lower bounds; None where they are exact, as far as the broker says."""
-        behind_bytes = self.dispatch_behind_bytes
-        if behind_bytes is None or behind_bytes <= limits.dispatch_behind_bytes:
+        behind_bytes = DispatchBacklog(self.dispatch_behind_bytes).hides_more_than(limits.dispatch_behind_bytes)
+        if behind_bytes is None:
             return None
         return coded_reason(UnknownReason.DISPATCH_BEHIND, broker=self.name, behind_bytes=behind_bytes)
 

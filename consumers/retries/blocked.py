@@ -11,8 +11,8 @@ from consumers.queries.declared import copied
 from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQueue, StoredHead
 from consumers.retries.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
 from consumers.rocketmq.bodies.client_bodies import DEFAULTS
-from consumers.words.reasons import stored_words
-from consumers.words.spans import age, count, iso, messages, rate, utc
+from consumers.words.reasons import queues_not_since, stored_words
+from consumers.words.spans import age, count, iso, messages, rate
 
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
 
@@ -144,8 +144,7 @@ def kind_of(head: StuckMessage) -> BlockedReason:
 
 def _why_unknown(head: StuckMessage) -> str | None:
     if head.is_stale:
-        words = {"owner": head.client_id, "since": utc(head.told_at)}
-        silence = gettext("%(owner)s has not reported its queues since %(since)s") % words
+        silence = queues_not_since(head.client_id, head.told_at)
         return f"{silence}: {stored_words(head.client_error)}" if head.client_error else silence
     if head.is_pulling:
         return gettext("the member pulls by itself: how the application handles a message is unknown")

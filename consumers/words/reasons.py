@@ -1,11 +1,13 @@
 """Reasons in words: of what is stored as a code with its values, and of what is found while a request is answered."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, overload
 
 from django.utils.functional import Promise, lazy
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
+from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import (
     CodedReason,
     FlagReason,
@@ -20,7 +22,7 @@ from consumers.vocabulary.reasons import (
 )
 
 from . import alerts, jobs, offset_files, repeats, resets
-from .spans import age, counted, size, with_plain_times
+from .spans import age, counted, size, utc, with_plain_times
 from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
@@ -286,6 +288,14 @@ def _words(reason: Mapping[str, Any] | str) -> str:
 def membership_reason(error: str | None) -> str:
     """Why the members of a group are unknown. `error`: as the group stores it; None where no broker was asked yet."""
     return stored_words(error) or coded_reason(ReasonCode.MEMBERS_NOT_ASKED)
+
+
+def members_not_since(at: datetime) -> str:
+    return str(REASONS[AlertEvidence.MEMBERS_NOT_SINCE]) % {"since": utc(at)}
+
+
+def queues_not_since(owner: str, at: datetime) -> str:
+    return gettext("%(owner)s has not reported its queues since %(since)s") % {"owner": owner, "since": utc(at)}
 
 
 def reason_words(stored: str) -> StoredWords:

@@ -116,7 +116,7 @@ def utc(at: datetime) -> str:
 
 def with_plain_times(text: str) -> str:
     """A parameter of a stored reason: where it is a time as `iso` writes it, as `utc` does."""
-    return f"{text[:10]} {text[11:-1]} UTC" if STORED_TIME.fullmatch(text) else text
+    return utc(datetime.fromisoformat(text)) if STORED_TIME.fullmatch(text) else text
 
 
 # Where something is, in words: which queues of which topic on which broker.

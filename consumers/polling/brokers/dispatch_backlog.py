@@ -7,6 +7,8 @@ bound. A broker under load is behind by some bytes at every moment, so that only
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
+
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import PollProblem, stored_reason
@@ -14,6 +16,11 @@ from consumers.vocabulary.reasons import PollProblem, stored_reason
 MIB = 2**20
 # A broker that refuses the call, or is too slow with it, is not asked at every poll.
 PAUSE = timedelta(seconds=60)
+
+
+def limit_bytes() -> float:
+    """A broker that is further behind hides messages from its offsets."""
+    return settings.POLL_DISPATCH_BEHIND_MIB * MIB
 
 
 @dataclass(frozen=True)

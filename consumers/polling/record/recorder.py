@@ -18,7 +18,7 @@ from django.db import transaction
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, LossAcknowledgement, Reading
-from consumers.polling.brokers.dispatch_backlog import MIB
+from consumers.polling.brokers.dispatch_backlog import limit_bytes
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.kind_limits import KindLimits
@@ -348,9 +348,9 @@ class Recorder:
 
 def brokers_behind(reading: OffsetsReading) -> dict[str, int]:
     """Brokers whose lags are lower bounds, as they are behind with their dispatch; and by how many bytes."""
-    limit_bytes = settings.POLL_DISPATCH_BEHIND_MIB * MIB
+    limit = limit_bytes()
     read = [(part.name, part.dispatch) for part in reading.brokers if part.read and part.dispatch is not None]
-    found = [(name, dispatch.hides_more_than(limit_bytes)) for name, dispatch in read]
+    found = [(name, dispatch.hides_more_than(limit)) for name, dispatch in read]
     return {name: behind_bytes for name, behind_bytes in found if behind_bytes is not None}
 
 
