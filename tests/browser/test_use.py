@@ -98,6 +98,17 @@ def test_it_works_without_javascript(site: Site) -> None:
     assert page.locator("#freshness table").is_visible()
 
 
+def test_on_a_phone_the_header_is_low_and_what_it_opens_stays_on_the_screen(site: Site) -> None:
+    site.page.set_viewport_size({"width": 390, "height": 844})
+    page = site.open("/groups/")
+    assert page.evaluate("document.querySelector('main').getBoundingClientRect().top") <= 96
+    page.click("#freshness summary")
+    left, right = page.evaluate(
+        "(r => [r.left, r.right])(document.querySelector('#freshness > .sheet').getBoundingClientRect())"
+    )
+    assert 0 <= left < right <= 390
+
+
 def weight(sizes: dict[str, int]) -> int:
     """In bytes. A part that refreshes itself while a slow machine still opens the page is none of its weight."""
     return sum(size for url, size in sizes.items() if "plotly" not in url and "/parts/" not in url)
