@@ -75,9 +75,10 @@ class KindRows:
     def of(cls, clusters: Sequence[str], now: datetime, durations: Durations) -> "KindRows":
         found = (
             ConsumerGroup.objects.filter(cluster__name__in=clusters)
-            .select_related("cluster", "thresholds")
-            # Of thousands of rows with many columns the one that is asked for.
-            .annotate(usual_gap_seconds=F("judged__usual_gap_seconds"))
+            .select_related("thresholds")
+            # Of thousands of rows with many columns those that are asked for.
+            .defer("sub_version", "members_changed_at", "settled_at")
+            .annotate(cluster_name=F("cluster__name"), usual_gap_seconds=F("judged__usual_gap_seconds"))
         )
         groups, pops = list(found), pop_answers(found)
         flagged = [(row, group_flags(row, pops.get(row.pk, NO_ANSWER).pops, now, durations.kinds)) for row in groups]
@@ -85,7 +86,7 @@ class KindRows:
         waits = usual_waits(away, now, durations)
         rows = [_row(row, flags, pops.get(row.pk, NO_ANSWER), waits, durations) for row, flags in flagged]
         retired = [
-            {"cluster": row.cluster.name, "group": row.name, "topic": topic}
+            {"cluster": vars(row)["cluster_name"], "group": row.name, "topic": topic}
             for row in groups
             for topic in retired_topics(row, now, durations.kinds)
         ]
@@ -112,7 +113,7 @@ def _row(
     usual = waits.get(row.pk)
     thresholds = getattr(row, "thresholds", None)
     return {
-        "cluster": row.cluster.name,
+        "cluster": vars(row)["cluster_name"],
         "group": row.name,
         "known_type": row.consume_type,
         "known_model": row.message_model,

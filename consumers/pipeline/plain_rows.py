@@ -25,12 +25,16 @@ def plain_rows(rows: QuerySet, *names: str) -> Iterator[tuple[Any, ...]]:
         yield from batch
 
 
-def time_of(at: datetime) -> datetime:
-    """SQLite's are of UTC without saying so."""
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
 # Of many rows few values differ.
+@lru_cache(maxsize=10_000)
+def time_of(at: datetime | str | None) -> datetime | None:
+    """SQLite's are of UTC without saying so; the least or greatest of several is a text there."""
+    if at is None:
+        return None
+    read = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
 @lru_cache(maxsize=10_000)
 def json_of(text: str) -> Any:
     """Not to be changed: rows with the same text share it."""

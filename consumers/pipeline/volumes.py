@@ -12,6 +12,7 @@ from consumers.lake.schemas import TEXT
 from consumers.models import GroupBroker, GroupWindow, Reading
 from consumers.vocabulary.reasons import VolumeReason
 
+from .plain_rows import plain_rows, time_of
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds
 
 # The volumes of a window. Why one of them is not known: consumers/vocabulary/reasons.py.
@@ -184,26 +185,23 @@ def _sums(
     for step, first, last in covered:
         chosen |= Q(step_seconds=step.total_seconds(), start__gte=first, start__lt=last)
     is_known = Q(**{f"{name}__isnull": False for name in names})
-    rows: Any = (
-        found.filter(chosen)
-        .order_by()
-        .values("group")
-        .annotate(
-            windows=Count("pk"),
-            whole=Count("pk", filter=is_known),
-            seconds=Sum("step_seconds", filter=is_known),
-            first=Min("start"),
-            first_known=Min("start", filter=is_known),
-            last=Max("start"),
-            **{f"sum_{name}": Sum(name) for name in names},
-            **{f"together_{name}": Sum(name, filter=is_known) for name in names},
-        )
-    )
-    return {
-        row["group"]: _summed(row, names, covered, reach)
-        for row in rows.iterator()
-        if only is None or row["group"] in only
+    times = {"first": Min("start"), "first_known": Min("start", filter=is_known), "last": Max("start")}
+    sums = {
+        "windows": Count("pk"),
+        "whole": Count("pk", filter=is_known),
+        "seconds": Sum("step_seconds", filter=is_known),
+        **{f"sum_{name}": Sum(name) for name in names},
+        **{f"together_{name}": Sum(name, filter=is_known) for name in names},
     }
+    rows = found.filter(chosen).order_by().values("group").annotate(**sums, **times)
+    columns = ["group", *sums, *times]
+    summed = {}
+    for values in plain_rows(rows, *columns):
+        row: dict[str, Any] = dict(zip(columns, values, strict=True))
+        if only is None or row["group"] in only:
+            row |= {name: time_of(row[name]) for name in times}
+            summed[row["group"]] = _summed(row, names, covered, reach)
+    return summed
 
 
 def _summed(row: dict[str, Any], names: Sequence[str], covered: Sequence[Tile], reach: timedelta) -> _Sums:
