@@ -149,8 +149,12 @@ class UnknownOrdering(ValueError):
 
 
 def group_list(filters: GroupFilters, *, now: datetime, page: int = 1, page_size: int = 100) -> GroupPage:
+    """As `listed`, at `now`."""
+    return listed(Overlay.at(now), filters, page=page, page_size=page_size)
+
+
+def listed(overlay: Overlay, filters: GroupFilters, *, page: int = 1, page_size: int = 100) -> GroupPage:
     """One page of the groups; a page beyond the last is the last. Ten queries or fewer, for each 2,000 rows."""
-    overlay = Overlay.at(now)
     found = filtered(overlay, filters)
     count = found.count()
     pages = max(1, -(-count // page_size))
@@ -168,9 +172,9 @@ def group_rows(ids: Iterable[int], *, overlay: Overlay) -> dict[int, GroupRow]:
     return {shown.group.pk: group_row(shown) for shown in shown_groups(overlay, list(ids))}
 
 
-def state_counts(filters: GroupFilters, now: datetime) -> dict[State, int]:
+def state_counts(overlay: Overlay, filters: GroupFilters) -> dict[State, int]:
     """How many groups show each state, worst first; `filters.state` itself is ignored."""
-    found = filtered(Overlay.at(now), filters, by_state=False)
+    found = filtered(overlay, filters, by_state=False)
     counted = found.order_by().values(rank=F("shown_rank")).annotate(groups=Count("pk"))
     counts = {row["rank"]: row["groups"] for row in counted}
     return {state: counts.get(rank, 0) for rank, state in enumerate(STATES)}
@@ -229,9 +233,8 @@ def of_kind(kind: ListKind, overlay: Overlay) -> Q:
     return Q(kind=GroupKind.USER) & (is_ghost if kind == ListKind.GHOST else ~is_ghost)
 
 
-def kind_counts(filters: GroupFilters, now: datetime) -> dict[ListKind, int]:
+def kind_counts(overlay: Overlay, filters: GroupFilters) -> dict[ListKind, int]:
     """How many groups there are of each kind, whatever their state; `filters.kind` and `.state` are ignored."""
-    overlay = Overlay.at(now)
     found = filtered(overlay, replace(filters, kind=None), by_state=False)
     counted = found.aggregate(**{kind.value: Count("pk", filter=of_kind(kind, overlay)) for kind in ListKind})
     return {kind: counted[kind.value] for kind in ListKind}

@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.groups.listing import ORDERINGS, UnknownOrdering, group_list, state_counts
+from consumers.groups.overlay import Overlay
 from consumers.groups.rows import GroupFilters, KnownPart
 from consumers.models import ConsumerGroup, State
 from tests.world import (
@@ -150,7 +151,7 @@ def test_it_finds_by_the_state_that_is_shown():
 
     assert names(state=State.UNKNOWN) == ["dead"]
     assert names(state=State.OK) == ["well"]
-    assert state_counts(GroupFilters(), NOW)[State.UNKNOWN] == 1
+    assert state_counts(Overlay.at(NOW), GroupFilters())[State.UNKNOWN] == 1
 
 
 @pytest.mark.parametrize("column", sorted(ORDERINGS))

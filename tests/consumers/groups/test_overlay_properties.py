@@ -150,7 +150,7 @@ def test_filters_and_counts_agree_with_the_rows(brokers, groups):
         assert [row.state for row in group_list(GroupFilters(state=state), now=NOW).rows] == [state] * shown.count(
             state
         )
-    assert state_counts(GroupFilters(), NOW) == {state: shown.count(state) for state in State}
+    assert state_counts(Overlay.at(NOW), GroupFilters()) == {state: shown.count(state) for state in State}
 
 
 @pytest.mark.django_db
