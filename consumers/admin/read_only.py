@@ -45,9 +45,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def act(self, event: models.ResetEvent | models.IncidentEvent | models.AuditEvent) -> str:
         return stored_words(event.sentence)
 
-    @admin.display(description="Page")
+    @admin.display(description=_("Page"))
     def page(self, reset: models.Reset) -> SafeString:
-        return format_html('<a href="{}">plan and outcome</a>', reverse("reset", args=[reset.pk]))
+        return format_html('<a href="{}">{}</a>', reverse("reset", args=[reset.pk]), _("plan and outcome"))
 
 
 def show(

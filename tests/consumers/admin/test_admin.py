@@ -3,7 +3,9 @@
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.utils import translation
 
+from consumers.admin.names import NAMES
 from consumers.models import ApiToken, Cluster, GroupState
 from dashboard.admin_pages import ADMINISTERED
 from tests.consumers.admin.staff import a_staff_client
@@ -34,6 +36,23 @@ def test_every_model_has_a_page():
     from django.apps import apps
 
     assert set(MODELS) == set(apps.get_app_config("consumers").get_models())
+
+
+def test_every_model_has_a_name_in_both_languages():
+    assert not set(MODELS) - set(NAMES)
+    with translation.override("zh-hans"):
+        unnamed = [model.__name__ for model in MODELS if str(model._meta.verbose_name).islower()]
+    assert not unnamed
+
+
+def test_the_groups_of_a_user_are_no_consumer_groups_in_chinese():
+    client = a_staff_client("admin")
+    User.objects.filter(username="admin").update(is_superuser=True)
+    path = f"/admin/auth/user/{User.objects.get().pk}/change/"
+    page = client.get(path, headers={"Accept-Language": "zh-hans"}).content.decode()
+    label = page.split('for="id_groups"')[1].split("</label>")[0]
+    assert label.endswith(("组:", "组："))
+    assert "消费" not in label
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

@@ -56,8 +56,8 @@ def test_the_audit_says_which_role_was_given_and_taken(bob: User) -> None:
     sent(client, bob, [operator_of_prod() | {"id": ClusterRole.objects.get().pk, "DELETE": "on"}])
     given, taken = AuditEvent.objects.filter(subject="bob").order_by("pk")
     assert (given.by_name, taken.by_name) == ("admin", "admin")
-    assert "Added cluster role “operator of prod”." in given.sentence
-    assert "Deleted cluster role “operator of prod”." in taken.sentence
+    assert "Added role for a cluster “operator of prod”." in given.sentence
+    assert "Deleted role for a cluster “operator of prod”." in taken.sentence
 
 
 def test_only_roles_that_act_are_offered(bob: User) -> None:
