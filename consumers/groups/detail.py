@@ -154,7 +154,7 @@ class GroupHead(GroupRow):
 
 
 def group_head(group: ConsumerGroup, *, now: datetime) -> GroupHead:
-    shown = looked_up(shown_groups(Overlay.at(now), [group.pk])[0])
+    shown = looked_up(shown_groups(Overlay.at(now, [group.pk]), [group.pk])[0])
     retired = retired_topics(shown.group, now, shown.overlay.limits.kinds)
     return GroupHead(
         **row_fields(shown),
@@ -224,7 +224,7 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
     if found is None:
         return None
-    shown = looked_up(shown_groups(Overlay.at(now), [found])[0])
+    shown = looked_up(shown_groups(Overlay.at(now, [found]), [found])[0])
     row, verdict = shown.group, shown.verdict
     retired = retired_topics(row, now, shown.overlay.limits.kinds)
     queues = group_queues(row, now=now)
@@ -324,7 +324,7 @@ def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | No
     found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
     if found is None:
         return None
-    [shown] = shown_groups(Overlay.at(now), [found])
+    [shown] = shown_groups(Overlay.at(now, [found]), [found])
     fields, verdict = row_fields(shown), shown.verdict
     return GroupStatus(
         **{name: fields[name] for name in FIELDS},

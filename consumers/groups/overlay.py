@@ -6,7 +6,7 @@ poll results contradict it (late_queues.py), or until the lag has grown by more 
 For the rules of queues, see queries/queues/overlay.py.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -43,15 +43,17 @@ Column = Combinable | Case | Value | F
 
 @dataclass(frozen=True)
 class Overlay:
-    """The state of all clusters' brokers at `now`."""
+    """The state of all clusters' brokers at `now`. `only`: the ids of the groups that it is asked about, where they are
+    few."""
 
     clusters: dict[int, ClusterAge]
     now: datetime
     limits: Limits
+    only: Sequence[int] | None = None
 
     @classmethod
-    def at(cls, now: datetime) -> "Overlay":
-        return cls(broker_ages(), now, limits())
+    def at(cls, now: datetime, only: Sequence[int] | None = None) -> "Overlay":
+        return cls(broker_ages(), now, limits(), only)
 
     @cached_property
     def brokers(self) -> dict[int, BrokerAge]:
@@ -80,7 +82,8 @@ class Overlay:
     @cached_property
     def nothing_is_late(self) -> bool:
         """No group was evaluated too long ago: conditions on that, most of a list's Python time, are left out."""
-        return not GroupState.objects.filter(judged_at__lt=self.limits.judged_since(self.now)).exists()
+        asked = GroupState.objects.all() if self.only is None else GroupState.objects.filter(group__in=self.only)
+        return not asked.filter(judged_at__lt=self.limits.judged_since(self.now)).exists()
 
     def is_unread(self, broker: BrokerAge) -> bool:
         return broker.unread_reason(self.now, self.limits) is not None
@@ -159,7 +162,8 @@ class Overlay:
     @cached_property
     def live(self) -> LiveGroups:
         """What rows alone say about groups whose evaluation is late."""
-        return LiveGroups.at(self.now, self.limits)
+        chosen = {} if self.only is None else {"pk__in": self.only}
+        return LiveGroups.at(self.now, self.limits, **chosen)
 
     def is_late(self) -> Q:
         """The group was evaluated, but too long ago."""

@@ -228,7 +228,7 @@ def topic_groups(topic: Topic, brokers: dict[str, BrokerAge], now: datetime) -> 
     for sample in QueueSample.objects.filter(group__in=ids, queue__topic=topic):
         samples.setdefault(sample.group_id, {})[sample.queue_id] = sample
     live = LiveGroups.at(now, limits(), pk__in=ids)
-    shown = sorted(shown_groups(Overlay.at(now), ids), key=lambda one: one.group.name)
+    shown = sorted(shown_groups(Overlay.at(now, ids), ids), key=lambda one: one.group.name)
     rows = [
         _group(
             one,
