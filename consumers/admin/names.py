@@ -3,12 +3,11 @@
 Not in the models: a name is words for people, which are made where they are shown.
 """
 
-from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
 from consumers import models
 
-NAMES: dict[type[Model], tuple[str, str]] = {
+NAMES = {
     models.ApiToken: (_("API token"), _("API tokens")),
     models.AuditEvent: (_("audit log entry"), _("audit log")),
     models.Cluster: (_("cluster"), _("clusters")),
