@@ -60,8 +60,6 @@ class ClusterRoleInline(admin.TabularInline):
 
     model = ClusterRole
     extra = 0
-    verbose_name = "role for one cluster"
-    verbose_name_plural = "roles for single clusters"
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("auth.view_user")
