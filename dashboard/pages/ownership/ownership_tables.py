@@ -218,14 +218,14 @@ def _never(row: MemberRow) -> str:
     return _("nothing was ever written to %s") % places if places else ""
 
 
-# Who subscribes to what, in few lines: members that say the same since the same time stand together.
+# Who subscribes to what, in few lines: members that say the same stand together.
 
 NAMED = 4
 
 
 @dataclass(frozen=True)
 class SubscriptionLine:
-    """`since` and `last_seen` span the intervals of its clients. `gone_by` null: they say so still."""
+    """`since` and `last_seen` span the intervals of its clients; `gone_by` is the last end. Null: they say so still."""
 
     topic: str
     expression: str
@@ -245,25 +245,26 @@ class SubscriptionLine:
 
 
 def subscription_lines(rows: Sequence[SubscriptionRow]) -> list[SubscriptionLine]:
-    """Those that stand first, by topic and how many say so; then those of the past, the newest first."""
+    """Those that stand first, by topic and how many say so; then those of the past, the newest first. Members that
+    restart say the same under new IDs: what they said before is one line."""
     standing: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
+    ended: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
     for row in rows:
-        if row.gone_by is None:
-            standing.setdefault((row.topic, row.expression, row.expression_type), []).append(row)
-    now = [_line(same, None) for same in standing.values()]
-    past = [_line([row], row.gone_by) for row in rows if row.gone_by is not None]
+        chosen = standing if row.gone_by is None else ended
+        chosen.setdefault((row.topic, row.expression, row.expression_type), []).append(row)
+    now, past = ([_line(same) for same in lines.values()] for lines in (standing, ended))
     past.sort(key=lambda line: line.last_seen, reverse=True)
     return [*sorted(now, key=lambda line: (line.topic, -len(line.clients), line.expression)), *past]
 
 
-def _line(rows: Sequence[SubscriptionRow], gone_by: datetime | None) -> SubscriptionLine:
+def _line(rows: Sequence[SubscriptionRow]) -> SubscriptionLine:
     first = rows[0]
     return SubscriptionLine(
         *(first.topic, first.expression, first.expression_type),
-        clients=sorted(row.client_id for row in rows),
+        clients=sorted({row.client_id for row in rows}),
         since=min(row.seen_since for row in rows),
         last_seen=max(row.last_seen for row in rows),
-        gone_by=gone_by,
+        gone_by=max((row.gone_by for row in rows if row.gone_by is not None), default=None),
     )
 
 

@@ -25,3 +25,11 @@ def test_what_most_say_stands_first_and_what_ended_last() -> None:
 def test_of_many_members_some_are_named() -> None:
     [line] = subscription_lines([a_row(f"c{number}") for number in range(9)])
     assert (line.named, line.more) == (["c0", "c1", "c2", "c3"], 5)
+
+
+def test_what_members_said_before_they_restarted_is_one_line():
+    first = a_row("a", seen_since=ago(900), last_seen=ago(600), gone_by=ago(590))
+    second = a_row("b", seen_since=ago(500), last_seen=ago(300), gone_by=ago(290))
+    [standing, ended] = subscription_lines([a_row("c"), first, second])
+    assert (standing.clients, ended.clients) == (["c"], ["a", "b"])
+    assert (ended.since, ended.last_seen, ended.gone_by) == (ago(900), ago(300), ago(290))
