@@ -45,7 +45,7 @@ PHRASES = {
     "seconds_since_read": gettext_lazy("not read for %s"),
     "seconds_since_known": gettext_lazy("lag unknown for %s"),
     "reason": gettext_lazy("%s"),
-    "expires_in_seconds": gettext_lazy("expires in %s"),
+    "expires_in_seconds": gettext_lazy("oldest message expires in %s"),
     "expiry": gettext_lazy("expiry %s"),
     "unacked_messages": gettext_lazy("%s unacknowledged"),
     "usual_limit_seconds": gettext_lazy("usual time lag up to %s"),
