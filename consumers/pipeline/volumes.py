@@ -200,6 +200,8 @@ def _sums(
         row: dict[str, Any] = dict(zip(columns, values, strict=True))
         if only is None or row["group"] in only:
             row |= {name: time_of(row[name]) for name in times}
+            # PostgreSQL's sums of whole numbers are decimals.
+            row |= {name: int(row[name]) for name in sums if row[name] is not None}
             summed[row["group"]] = _summed(row, names, covered, reach)
     return summed
 
