@@ -9,7 +9,7 @@ be swapped while it is read: its files are looked up again then, so that nothing
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,10 +22,12 @@ import pyarrow.parquet as pq
 
 from .schemas import TABLES, TIME
 from .store import (
+    DAY,
     REQUESTS_AT_ONCE,
     Lake,
     cluster_folder,
     file_name,
+    folder_end,
     folders_between,
     hour_folder,
     is_gone,
@@ -41,6 +43,8 @@ LOOKS = 10
 
 # In an object store so many hours are listed one by one, and so many days; of more, all that the cluster has.
 HOURS_EACH, DAYS_EACH = 2, 4
+# Of a longer range it is looked up first which days are there.
+LONG = timedelta(days=31)
 
 Found = TypeVar("Found")
 
@@ -74,12 +78,25 @@ def files(lake: Lake, table: str, cluster: str, since: datetime, until: datetime
 
     A file of knots is named after a minute, and the knot before the range counts: of them all of each hour.
     """
-    folders = [hour_folder(table, cluster, start) for start in folders_between(table, since, until)]
+    since_there, until_there = _days_there(lake, table, cluster, since, until)
+    folders = [hour_folder(table, cluster, start) for start in folders_between(table, since_there, until_there)]
     if lake.is_object_store and len(folders) > HOURS_EACH:
         found = _files_of_many_hours(lake, table, cluster, folders)
     else:
         found = [name for folder in folders for name in folder_files(lake, folder)]
     return found if table == "knots" else [name for name in found if is_within(name, since, until)]
+
+
+def _days_there(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> tuple[datetime, datetime]:
+    """The part of a long range within which the table has folders: of years each hour would be looked up by name."""
+    if until - since <= LONG:
+        return since, until
+    selector = pafs.FileSelector(lake.path(cluster_folder(table, cluster)), allow_not_found=True)
+    days = [entry.base_name.removeprefix("date=") for entry in lake.filesystem.get_file_info(selector)]
+    if not days:
+        return since, since
+    first, last = (datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in (min(days), max(days)))
+    return max(since, first), min(until, folder_end(table, last) + DAY)
 
 
 def _files_of_many_hours(lake: Lake, table: str, cluster: str, folders: Sequence[str]) -> list[str]:

@@ -3,8 +3,10 @@
 import pyarrow.compute as pc
 import pytest
 
+from consumers.lake import reader
 from consumers.lake.reader import files, read
-from consumers.lake.store import Lake
+from consumers.lake.schemas import TABLES
+from consumers.lake.store import Lake, hour_folder
 from tests.pipeline_rows import at, put, rows
 
 
@@ -51,3 +53,14 @@ def test_the_range_is_half_open_and_filters_narrow_it(lake):
 def test_no_file_is_named_whose_rows_are_all_of_another_time(lake):
     put(lake, "readings", rows([(1, 9), (2, 9), (3, 9), (4, 9)]))
     assert names(lake, 15, 45) == ["hour=02/20260301T020015000000.parquet", "hour=02/20260301T020030000000.parquet"]
+
+
+@pytest.mark.parametrize("table", ["readings", "windows_86400"])
+def test_of_a_range_of_years_only_the_days_that_are_there_are_looked_up(lake, monkeypatch, table):
+    for seconds in (0, 40 * 86_400):
+        place = f"{hour_folder(table, 'prod', at(seconds))}/hour.parquet"
+        lake.write(TABLES[table].empty_table(), place, TABLES[table])
+    looked_up = []
+    monkeypatch.setattr(reader, "hour_folder", lambda *place: looked_up.append(place) or hour_folder(*place))
+    found = files(lake, table, "prod", at(-3650 * 86_400), at(3650 * 86_400))
+    assert (len(found), len(looked_up) <= 42 * 24) == (2, True)
