@@ -804,6 +804,7 @@ class Migration(migrations.Migration):
                 ('client_ids_after', models.JSONField(null=True)),
                 ('rollout', models.BooleanField(default=False, help_text='Every member after it has started during its episode')),
                 ('episode_since', models.DateTimeField(help_text='`started_before` of the first of the rebalances in a row with less than a minute between two')),
+                ('retry_moves', models.JSONField(default=list, help_text='[{topic, …}] as `moves` of a topic, of the queues of `%RETRY%` topics: pages hide them')),
                 ('unknown', models.JSONField(default=dict)),
                 ('judged_at', models.DateTimeField()),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rebalances', to='consumers.consumergroup')),

@@ -1,5 +1,8 @@
 """Members of groups: queues they own, subscriptions, and their oldest unfinished messages. Written by the poll only."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from django.db import models
 
 from .clusters import Queue
@@ -184,6 +187,9 @@ class Rebalance(models.Model):
     episode_since = models.DateTimeField(
         help_text="`started_before` of the first of the rebalances in a row with less than a minute between two"
     )
+    retry_moves = models.JSONField(
+        default=list, help_text="[{topic, …}] as `moves` of a topic, of the queues of `%RETRY%` topics: pages hide them"
+    )
     unknown = models.JSONField(default=dict)
     judged_at = models.DateTimeField()
 
@@ -208,6 +214,12 @@ class Rebalance(models.Model):
 
     def __str__(self) -> str:
         return f"{self.group} at {self.started_before:%Y-%m-%d %H:%M:%S}"
+
+    def moves(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The topic and the move of every queue, those of `%RETRY%` topics included; with prefetched topics."""
+        for topic in self.topics.all():
+            yield from ((topic.topic, move) for move in topic.moves)
+        yield from ((move["topic"], move) for move in self.retry_moves)
 
 
 class RebalanceTopic(models.Model):

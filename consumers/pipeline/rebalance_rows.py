@@ -14,6 +14,7 @@ from django.db.models import Max
 
 from consumers.models import ConsumerGroup, GroupState, Rebalance, RebalanceTopic
 from consumers.polling.record.keyed_rows import upsert_rows
+from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.reasons import RebalanceReason
 
 from .slices import moment
@@ -72,6 +73,7 @@ def event_values(one: dict[str, Any]) -> dict[str, Any]:
     }
     values |= {name: one[name] for name in COPIED}
     values["evidence"] = json.loads(one["evidence"])
+    values["retry_moves"] = []
     reasons = {**NO_REASON_GIVEN, **dict(one.get("unknown") or {})}
     values["unknown"] = {name: str(reasons[name]) for name in NO_REASON_GIVEN if values[name] is None}
     return values
@@ -100,7 +102,11 @@ def write_rebalances(events: pa.Table, topics: pa.Table | None, spans: pa.Table,
     found = {_key(one, ids): event_values(one) for one in _placed(events, ids)}
     parts: dict[Key, dict[str, dict[str, Any]]] = {key: {} for key in found}
     for one in _placed(topics, ids) if topics else ():
-        parts[_key(one, ids)][one["topic"]] = topic_values(one)
+        key, values = _key(one, ids), topic_values(one)
+        if one["topic"].startswith(RETRY_PREFIX):
+            found[key]["retry_moves"] += [{"topic": one["topic"], **move} for move in values["moves"]]
+        else:
+            parts[key][one["topic"]] = values
     for chosen in _batches(sorted(anchors)):
         with transaction.atomic():
             stored = _stored({pk: anchors[pk] for pk in chosen}, until)

@@ -292,16 +292,15 @@ class GroupRows:
 def _topics(
     event: Row, known: GroupRows, earlier: Mapping[Place, OwnerAnswer], commit_interval_seconds: float
 ) -> Iterator[Row]:
-    """One row per topic that members subscribe to, or of which they hold a queue or should; retry topics have none."""
+    """One row per topic that members subscribe to, or of which they hold a queue or should."""
     times = SampledTimes(event["before_us"], event["after_us"], event["sampled_us"])
     bounds = (event["started_after_us"], event["started_before_us"], event["end_us"])
     span = CostSpan(*bounds, event["is_broadcasting"], times)
-    topics: dict[str, dict[tuple[str, int], QueueHistory]] = {
-        topic: {} for topic in sorted(known.subscribed | set(event["topics"])) if not topic.startswith(RETRY_PREFIX)
-    }
+    # What a retry topic costs is what its queues replay: members hold it without a subscription of the group to it.
+    named = {topic for topic in (*known.subscribed, *event["topics"]) if not topic.startswith(RETRY_PREFIX)}
+    topics: dict[str, dict[tuple[str, int], QueueHistory]] = {topic: {} for topic in sorted(named)}
     for (topic, broker, queue_id), queue in _queues(span, known, earlier).items():
         topics.setdefault(topic, {})[broker, queue_id] = queue
-    named = {*known.subscribed, *event["topics"]}
     for topic, queues in topics.items():
         if topic in named or any(queue.is_of_group for queue in queues.values()):
             key = {name: event[name] for name in (*GROUP, "started_before_us")}
@@ -361,8 +360,7 @@ def _answers(ownership: pa.Table, wanted: Collection[Group]) -> dict[Group, Time
 
 
 def _offsets(readings: pa.Table, wanted: Collection[Group]) -> dict[Group, TimedRows]:
-    is_counted = bools(pc.not_equal(readings["kind"], "dlq")) & ~bools(pc.starts_with(readings["topic"], RETRY_PREFIX))
-    rows = readings.filter(pa.array(is_counted))
+    rows = readings.filter(pc.not_equal(readings["kind"], "dlq"))
     return _timed(rows, wanted, ["consumer_offset", "broker_offset", "unknown_reason"], OffsetReading)
 
 

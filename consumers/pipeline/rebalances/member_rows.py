@@ -92,7 +92,7 @@ class OwnershipRows:
         self._strategy, self._subscription = TextColumn(table["strategy"]), TextColumn(table["subscription"])
         self._topic, self._broker = TextColumn(table["topic"]), TextColumn(table["broker"])
         self._queue_id = pc.fill_null(table["queue_id"], -1).to_numpy()
-        self._is_held = is_held(table)
+        self._is_held = is_held(table) & ~is_retry(table)
         self._started, self._version, self._pulled = (
             microseconds_of(table[name]) for name in ("started_at", "sub_version", "last_pull_at")
         )
@@ -170,10 +170,13 @@ class GroupNumbers:
 
 
 def is_held(ownership: pa.Table) -> np.ndarray:
-    """Rows that name a queue that their client holds, retry topics left out."""
-    topic = ownership["topic"]
-    is_counted = pc.and_not(pc.is_valid(topic), pc.starts_with(pc.fill_null(topic, ""), RETRY_PREFIX))
-    return bools(pc.and_not(is_counted, pc.fill_null(ownership["dropped"], False)))
+    """Rows that name a queue that their client holds."""
+    return bools(pc.and_not(pc.is_valid(ownership["topic"]), pc.fill_null(ownership["dropped"], False)))
+
+
+def is_retry(rows: pa.Table) -> np.ndarray:
+    """Rows of queues of retry topics."""
+    return bools(pc.starts_with(pc.fill_null(rows["topic"], ""), RETRY_PREFIX))
 
 
 def microseconds_of(times: pa.ChunkedArray) -> np.ndarray:

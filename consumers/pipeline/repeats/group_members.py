@@ -36,10 +36,9 @@ def queue_moves(
     )
     for row in rows.prefetch_related("topics"):
         span = (row.started_after or row.started_before) - slack, (row.settled_at or row.last_change_at) + slack
-        for topic in row.topics.all():
-            for move in topic.moves:
-                if move["before"] and move["after"] is not None and move["before"] != move["after"]:
-                    found[row.group_id, (topic.topic, move["broker"], move["queue_id"])].append(span)
+        for topic, move in row.moves():
+            if move["before"] and move["after"] is not None and move["before"] != move["after"]:
+                found[row.group_id, (topic, move["broker"], move["queue_id"])].append(span)
     return found
 
 

@@ -37,13 +37,7 @@ Move = Mapping[str, Any]
 
 def moved_parts(rebalances: Sequence[Rebalance], until: datetime, durations: Durations) -> dict[int, list[RepeatPart]]:
     """By group id; with prefetched topics. Broadcasting members keep offsets of their own: no repeat is found there."""
-    moves = [
-        (row, topic.topic, move)
-        for row in rebalances
-        for topic in row.topics.all()
-        for move in topic.moves
-        if _may_repeat(move)
-    ]
+    moves = [(row, topic, move) for row in rebalances for topic, move in row.moves() if _may_repeat(move)]
     if not moves:
         return {}
     holders = Holders.of([row for row, _, _ in moves], until, durations)

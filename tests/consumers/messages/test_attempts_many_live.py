@@ -1,5 +1,5 @@
 """Hundreds of messages that fail, die and are redelivered by a crash: what is told of each is what members wrote down,
-and never more than that is certain."""
+never more than that is certain, and never less possible."""
 
 import random
 import time
@@ -118,7 +118,8 @@ def test_the_attempts_of_hundreds_of_messages_are_the_deliveries_written_down(
         copies = Counter(one["reconsume_times"] for one in answer["attempts"] if one["kind"] in ("original", "retry"))
         assert copies.keys() == times.keys(), (key, times, message["sentence"])
         assert all(copies[one] <= times[one] for one in times), (key, times, copies)
-        assert message["deliveries_low"] <= times.total(), (key, times, message["sentence"])
+        listed = sum(one["times"] for one in message["deliveries"])
+        assert message["deliveries_low"] <= times.total() <= listed, (key, times, message["sentence"])
         dead = [one for one in answer["attempts"] if one["kind"] == "dead_letter"]
         assert bool(dead) == (max(times) == RETRIES), (key, answer["attempts"])
         exact += message["deliveries_low"] == times.total()

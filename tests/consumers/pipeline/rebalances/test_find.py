@@ -102,7 +102,19 @@ def test_queues_of_an_id_that_two_processes_share_are_doubly_owned_and_have_not_
 
 def test_retry_topics_and_dropped_queues_are_no_queues_of_the_group():
     also = {"also": [{"topic": "%RETRY%billing"}, {"queue_id": 9, "dropped": True}]}
-    assert topic(saying(JOINED, a=also))["queues"] == 4
+    orders = next(row for row in topics(saying(JOINED, a=also)) if row["topic"] == "Orders")
+    assert orders["queues"] == 4
+
+
+def test_a_retry_queue_that_went_to_another_member_replays_messages():
+    retry = {"topic": "%RETRY%billing", "queue_id": 0}
+    before, after = ({"also": [{**retry, "commit_offset": offset}]} for offset in (50, 42))
+    history = [*saying(ALONE, a=before), *saying(every(75, 120, a="01", b="23"), b=after)]
+    readings = rows([(42, 60)] * 9, topic="%RETRY%billing", kind="retry")
+    [row] = [row for row in topics(history, readings) if row["topic"] == "%RETRY%billing"]
+    [move] = row["moves"]
+    assert (move["before"], move["after"]) == (["a"], ["b"])
+    assert (move["replayed_messages_low"], move["replayed_from"], move["replayed_until"]) == (8, 42, 50)
 
 
 def test_offsets_count_from_a_minute_before_on_and_dead_letters_never():

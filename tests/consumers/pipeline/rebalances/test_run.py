@@ -38,7 +38,7 @@ def a_history(lake: Lake, group_name: str = "billing") -> None:
     put(lake, "membership", membership(group_name, JOINED))
     offsets = {"commit_offset": 100}
     held = [{**row, **offsets} for row in ownership(group_name, JOINED)]
-    retries = [{**row, "topic": "%RETRY%billing"} for row in held if row["client_id"] == "a"]
+    retries = [{**row, "topic": "%RETRY%billing"} for row in held if (row["client_id"], row["queue_id"]) == ("a", 0)]
     put(lake, "ownership", held + retries)
     for row in clients(JOINED):
         interval = {"seen_since": moment(row["seen_us"]), "last_seen": moment(row["last_seen_us"])}
@@ -80,6 +80,22 @@ def test_a_rebalance_is_one_row_from_its_first_sight_until_it_settles(lake):
     before = everything()
     found(lake, 0, 135)
     assert everything() == before
+
+
+def test_moves_of_a_retry_queue_are_kept_and_no_topic_of_the_rebalance(lake):
+    a_history(lake)
+    retry = {"topic": "%RETRY%billing", "queue_id": 0, "client_id": "b", "commit_offset": 100}
+    later = [row for row in ownership("billing", JOINED) if row["client_id"] == "b" and row["taken_at"] >= at(75)]
+    put(lake, "ownership", [{**row, **retry} for row in later if row["queue_id"] == 2], prefix="retry-")
+
+    found(lake, 60, 135)
+
+    row = Rebalance.objects.get()
+    assert [topic.topic for topic in row.topics.all()] == ["Orders"]
+    assert [(move["topic"], move["queue_id"], move["after"]) for move in row.retry_moves] == [
+        ("%RETRY%billing", 0, ["a", "b"]),
+    ]
+    assert [topic for topic, _ in row.moves()] == ["Orders", "Orders", "%RETRY%billing"]
 
 
 def test_a_group_that_pops_has_a_row_per_topic_without_numbers(lake):

@@ -41,6 +41,20 @@ def test_a_crash_is_one_event_with_its_queue_and_offsets(lake, billing):
     assert (part["from_offset"], part["until_offset"]) == (900, 1020)
 
 
+def test_a_crash_that_replayed_retried_messages_alone_is_an_event(lake, billing):
+    row = a_crash(billing).rebalance
+    [(_topic, move)] = row.moves()
+    row.topics.all().delete()
+    it_held(billing, a_queue(billing.cluster, "%RETRY%billing", 0), A, 3600, 620)
+    row.retry_moves = [{"topic": "%RETRY%billing", **move}]
+    row.save()
+
+    assert evaluate(lake, rebalanced=["billing"]) == 1
+    event = RepeatEvent.objects.get()
+    assert (event.cause, event.redelivered_low, event.redelivered_high) == ("consumer_crash", 40, 120)
+    assert event.parts[0]["topic"] == "%RETRY%billing"
+
+
 def test_the_same_range_twice_leaves_every_row_as_it_is(lake, billing):
     a_crash(billing)
     readings = offsets_read(900, 950, 400, 420)
