@@ -17,7 +17,7 @@ COUNTERS = ["msgPutTotalTodayNow", "commitLogMaxOffset", "commitLogMinOffset"]
 MESSAGES_READ = "msgGetTotalTodayNow"
 
 
-SETTLED_SECONDS = 60.0
+SETTLED_SECONDS = 240.0
 
 
 def wait_until_delivered(admin: JavaAdmin) -> None:

@@ -57,7 +57,7 @@ class HttpReceiver:
         return f"http://127.0.0.1:{self.port}"
 
     def never_answers(self, handler: BaseHTTPRequestHandler) -> None:
-        self.gone_on.wait(20)
+        self.gone_on.wait(80)
 
     def drips(self, handler: BaseHTTPRequestHandler) -> None:
         """A byte at a time, so that no timeout of a socket ever comes."""

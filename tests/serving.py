@@ -20,7 +20,7 @@ def beside(serve: Callable[[], AbstractAsyncContextManager[None]]) -> Iterator[N
     thread = threading.Thread(target=loop.run_until_complete, args=(until_over(),))
     thread.start()
     try:
-        assert is_up.wait(10)
+        assert is_up.wait(40)
         yield
     finally:
         loop.call_soon_threadsafe(is_over.set)

@@ -95,7 +95,7 @@ def _over_time(
         hovermode="x unified",
         bargap=0,
         legend={"orientation": "h", "y": legend_y, "x": 0, "font": {"color": "var(--ink)"}, **(legend or {})},
-        yaxis={**AXIS, "title": {"text": title, "font": {"color": QUIET}}, **axis},
+        yaxis={**AXIS, "title": {"text": title, "font": {"color": QUIET}, "standoff": 8}, **axis},
         yaxis2=HATCH_AXIS,
         **layout,
     )

@@ -37,6 +37,20 @@
     }
   }
 
+  // A legend of a narrow chart stands line under line, below the dates, and takes no height from the chart; of two
+  // captions above it the left one stands above the other.
+  const NARROW = 480;
+  function narrow({ data, layout }) {
+    if (layout.showlegend) {
+      layout.height = 230 + 19 * data.filter((one) => one.showlegend !== false).length;
+      layout.legend.y = -0.38;
+    }
+    const captions = layout.annotations.filter((one) => one.xref === "paper" && one.yanchor === "bottom");
+    if (!captions.some((one) => one.xanchor === "right") || captions.length < 2) return;
+    for (const one of captions.filter((one) => one.xanchor === "left")) one.yshift = (one.yshift ?? 0) + 14;
+    layout.margin.t += 14;
+  }
+
   // All figures of a page show one stretch of time: what is chosen on one is shown on the others, outlives a refresh,
   // and can be made the range of the page.
   let zoom = null;
@@ -82,9 +96,7 @@
       if (!reply.ok || reply.redirected) throw new Error(await whyNot(reply, note));
       const figure = read(await reply.text());
       figure.data.forEach(spread);
-      // A legend of a narrow chart stands line under line, and takes no height from the chart.
-      const names = figure.data.filter((one) => one.showlegend !== false).length;
-      if (figure.layout.showlegend && element.clientWidth < 480) figure.layout.height = 220 + 19 * names;
+      if (element.clientWidth < NARROW) narrow(figure);
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
       const isFirst = !element.layout;
       if (isOfTime(figure.layout)) {

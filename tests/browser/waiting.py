@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 
-def wait_until(page: Page, expression: str, arg: Any = None, seconds: float = 60) -> None:
+def wait_until(page: Page, expression: str, arg: Any = None, seconds: float = 240) -> None:
     """`expression` as for `page.evaluate`."""
     deadline = time.monotonic() + seconds
     while not page.evaluate(expression, arg):

@@ -27,7 +27,7 @@ READY = {
     "spark": " ready.",
     "beat": "beat: Starting",
 }
-START_SECONDS = 150.0
+START_SECONDS = 600.0
 # As a container's: what a health check calls $HOSTNAME.
 HOSTNAME = os.uname().nodename
 

@@ -55,7 +55,7 @@ def port() -> Iterator[int]:
     command += ["--no-control-socket", "--log-level", "warning", "--graceful-timeout", "1"]
     with subprocess.Popen(command, cwd=PROJECT) as server:
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 120
             while not _listens(found):
                 assert server.poll() is None
                 assert time.monotonic() < deadline

@@ -113,7 +113,7 @@ def runs_that_overlap(stage: Stage) -> list[str]:
     asked = (
         "SELECT started_at, finished_at FROM consumers_pipelinerun WHERE finished_at IS NOT NULL ORDER BY started_at"
     )
-    with contextlib.closing(sqlite3.connect(path, uri=True, timeout=30)) as database:
+    with contextlib.closing(sqlite3.connect(path, uri=True, timeout=120)) as database:
         runs = database.execute(asked).fetchall()
     return [
         f"a run began at {later}, before the one of {start} ended at {end}"

@@ -21,8 +21,8 @@ from tests.faults.watch import Look, look
 
 CLUSTER = "default"
 # A session of Spark that starts anew beside everything else takes a minute of a busy machine.
-REST_SECONDS = 180.0
-FIRST_SECONDS = 420.0
+REST_SECONDS = 600.0
+FIRST_SECONDS = 600.0
 LOOK_SECONDS = 1.0
 RULES: list[dict[str, Any]] = [
     {"name": "Pulse", "group_pattern": PULSE, "measure": "lag_messages", "comparison": "above",

@@ -51,7 +51,7 @@ def _redis_full(stage: Stage) -> Iterator[None]:
 def _database_held(stage: Stage) -> Iterator[None]:
     """By a writer that does not end, as a backup that somebody left open. Readers go on."""
     path = stage.site.home / "consumerscope.sqlite3"
-    with contextlib.closing(sqlite3.connect(path, timeout=60, isolation_level=None)) as database:
+    with contextlib.closing(sqlite3.connect(path, timeout=240, isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")
         try:
             yield

@@ -15,7 +15,7 @@ from tests.faults.making import chosen, make
 from tests.faults.report import Report
 from tests.faults.stage import Stage, set_up
 
-pytestmark = [pytest.mark.live, pytest.mark.spark, pytest.mark.faults, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.live, pytest.mark.spark, pytest.mark.faults, pytest.mark.timeout(2700)]
 
 
 @pytest.fixture(scope="module")

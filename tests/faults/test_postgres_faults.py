@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.spark,
     pytest.mark.faults,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(2700),
 ]
 
 

@@ -27,7 +27,7 @@ def _half_sent(stage: Stage) -> Iterator[None]:
             visitor = kept.enter_context(socket.create_connection(("127.0.0.1", stage.site.port), timeout=10))
             visitor.sendall(b"GET /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow:")
         began = time.monotonic()
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", stage.site.port, timeout=30)) as line:
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", stage.site.port, timeout=120)) as line:
             line.request("GET", "/login/")
             line.getresponse().read()
         stage.marks["answer seconds"] = time.monotonic() - began
@@ -62,7 +62,7 @@ def _upload(stage: Stage) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join(30)
+        thread.join(120)
         stage.marks["web megabytes"] = largest[0]
 
 

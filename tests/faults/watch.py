@@ -112,7 +112,7 @@ class Watch:
 
     def end(self) -> None:
         self._over.set()
-        self._thread.join(60)
+        self._thread.join(240)
 
     def _look(self) -> None:
         while not self._over.wait(LOOK_SECONDS):

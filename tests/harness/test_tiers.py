@@ -124,7 +124,7 @@ def test_the_tier_of_postgresql_waits_for_the_statements_that_others_record(monk
 
     def run_tier(tier: str, environ: dict[str, str], *_: object) -> Outcome:
         if tier == "site":
-            assert site_may_end.wait(10)
+            assert site_may_end.wait(40)
         folders.add(environ["CONSUMERSCOPE_TESTS_STATEMENTS"])
         done.append(tier)
         if tier == "fast":

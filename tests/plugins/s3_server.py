@@ -14,7 +14,7 @@ import pytest
 from dashboard.demo.children import free_ports, kill_child, start_child
 
 CHILD = Path(__file__).with_name("s3_child.py")
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 240.0
 BUCKET = "history"
 # The server takes whatever keys are signed with; without any the client would look for those of a machine at Amazon.
 KEYS = {

@@ -51,7 +51,7 @@ def start(rocketmq: RocketMQ, jars: Path, folder: Path, group: str) -> CountingC
     return CountingConsumers(rocketmq.namesrv, jars, folder / group, [{**member, "seconds": [0.0, 0.001]}])
 
 
-def until(true: Callable[[], bool], seconds: float = 120) -> None:
+def until(true: Callable[[], bool], seconds: float = 480) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline

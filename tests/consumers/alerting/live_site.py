@@ -56,8 +56,8 @@ class LiveSite:
 
     def __enter__(self) -> "LiveSite":
         self._thread.start()
-        assert self._started.wait(60)
-        deadline = time.monotonic() + 60
+        assert self._started.wait(240)
+        deadline = time.monotonic() + 240
         while not self._answers():
             assert time.monotonic() < deadline, "the site does not answer"
             time.sleep(0.2)
@@ -65,7 +65,7 @@ class LiveSite:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        self._thread.join(60)
+        self._thread.join(240)
 
     def kill(self, name: str) -> None:
         """SIGKILL to all of the program; what keeps programs running starts it again."""
@@ -78,7 +78,7 @@ class LiveSite:
         headers = {"Authorization": f"Token {self._token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(address, data=data, method=method, headers=headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=240) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
@@ -117,7 +117,7 @@ class LiveSite:
         """The token of somebody who may do everything."""
         command = [sys.executable, "-c", SET_UP, namesrv]
         done = subprocess.run(
-            command, cwd=PROJECT, env=self._environ, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=PROJECT, env=self._environ, capture_output=True, text=True, timeout=480, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()[-1]

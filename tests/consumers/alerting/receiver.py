@@ -86,7 +86,7 @@ class Receiver:
                 told.setdefault(event["incident"]["id"], []).append(event["kind"])
         return told
 
-    def wait_for(self, rule: str, subject: str, kind: str, seconds: float = 120) -> None:
+    def wait_for(self, rule: str, subject: str, kind: str, seconds: float = 480) -> None:
         deadline = time.monotonic() + seconds
         while (rule, subject, kind) not in self.changes():
             assert time.monotonic() < deadline, f"{kind} of {rule}: {subject} was not told; told: {self.changes()}"

@@ -18,7 +18,7 @@ from tests.consumers.alerting.live_site import LiveSite
 from tests.consumers.alerting.receiver import Receiver, name_of
 from tests.plugins.counting_consumers import CountingConsumers
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.live, pytest.mark.timeout(1800)]
 
 DOWN_SECONDS = float(os.environ.get("ALERT_RECEIVER_DOWN_SECONDS", "15"))
 

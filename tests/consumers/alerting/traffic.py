@@ -25,7 +25,7 @@ class Traffic:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        self._thread.join(30)
+        self._thread.join(120)
 
     def _flow(self) -> None:
         while not self._stop.wait(PAUSE_SECONDS):

@@ -107,14 +107,14 @@ def test_slow_receivers_leave_threads_to_evaluations(monkeypatch: pytest.MonkeyP
 
     def slow(channel_id: int, *_: Any) -> None:
         most.append(channel_id)
-        begun.wait(10)
-        over.wait(10)
+        begun.wait(40)
+        over.wait(40)
 
     monkeypatch.setattr("consumers.alerts.tasks.deliver", slow)
     with ThreadPoolExecutor(SENDS_AT_ONCE) as threads:
         for number in range(SENDS_AT_ONCE):
             threads.submit(alerts_send, number)
-        begun.wait(10)
+        begun.wait(40)
         alerts_send(99)
         over.set()
     assert sorted(most) == list(range(SENDS_AT_ONCE))

@@ -36,7 +36,7 @@ def is_held(thread: ThreadStack) -> bool:
 
 def sleeping(cluster: RocketMQ) -> list[ThreadStack]:
     """Once the member is online and its listener holds the message."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while True:
         try:
             found = threads(cluster)

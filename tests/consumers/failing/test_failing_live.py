@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(1200),
 ]
 
 # RocketMQ 5.4.0, RequestCode. Nothing but tests may send it.
@@ -166,7 +166,7 @@ def test_what_is_told_of_failing_consumers_is_what_they_did(
         shares, dead = failing.truth(SHARES), failing.truth(DEAD)
         return shares.failed.get(2, 0) == 8 and dead.failed.get(2, 0) == 8 and shares.redelivered == 36
 
-    watched.poll_until(have_failed, 150)
+    watched.poll_until(have_failed, 600)
     # Members commit every five seconds.
     committed = time.monotonic() + 7
     watched.poll_until(lambda: time.monotonic() > committed, 30)

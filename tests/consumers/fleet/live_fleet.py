@@ -17,7 +17,7 @@ POLL_SECONDS = 1.5
 # By group and client id, what each process of that id says that it holds.
 Holdings = dict[tuple[str, str], tuple[frozenset[Queue], ...]]
 # An orderly group waits a minute for a dead member's locks, and asks for them every few seconds.
-CHANGE_SECONDS = 110.0
+CHANGE_SECONDS = 440.0
 POLLS_BETWEEN = 2
 
 

@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(400 + QUIET_SECONDS),
+    pytest.mark.timeout(1200 + QUIET_SECONDS),
 ]
 
 

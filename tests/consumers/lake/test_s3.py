@@ -29,7 +29,7 @@ MARGIN = timedelta(minutes=10)
 HOUR = timedelta(hours=1)
 FOLDER = hour_folder("readings", "prod", at(0))
 UPLOADING = Path(__file__).with_name("uploading.py")
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 240.0
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tests.plugins.calling import PROJECT
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
 TOPIC, GROUP = "logs_orders", "logs_billing"
-DEADLINE_SECONDS = 90
+DEADLINE_SECONDS = 360
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ def broker_memory(address, consumers):
 
 
 def eventually(look, why):
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 360
     while not look():
         assert time.monotonic() < deadline, why
         time.sleep(0.3)

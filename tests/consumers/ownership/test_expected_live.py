@@ -22,7 +22,7 @@ GROUPS = {
     "shares_circle": "AllocateMessageQueueAveragelyByCircle",
     "shares_ring": "AllocateMessageQueueConsistentHash",
 }
-DEADLINE_SECONDS = 90
+DEADLINE_SECONDS = 360
 
 
 @pytest.fixture

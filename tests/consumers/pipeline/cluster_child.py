@@ -16,7 +16,7 @@ import django
 import pyarrow as pa
 
 BOUNDS = ["", "group-14", "group-19", "group-5", None]
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 480.0
 LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.executor.memory": "512m"}
 
 

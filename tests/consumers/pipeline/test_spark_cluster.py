@@ -22,11 +22,11 @@ from tests.pipeline_rows import put, rows
 from tests.plugins.calling import PROJECT
 from tests.plugins.s3_server import KEYS
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
 CHILD = Path(__file__).with_name("cluster_child.py")
 CLASSES = "org.apache.spark.deploy"
-WAIT_SECONDS = 120.0
+WAIT_SECONDS = 480.0
 # Each of eight JVMs lives for seconds: the second compiler takes more than it gives back.
 SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 WORKERS = ("worker-1", "worker-2")

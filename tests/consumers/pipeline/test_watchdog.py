@@ -24,14 +24,14 @@ def test_a_job_that_is_begun_after_that_does_not_run(spark):
     cancelled = threading.Event()
     given_up = bounded(spark, 0.05, grace_seconds=0, leave=cancelled.set)
     with given_up, pytest.raises(Exception, match="cancelled"):  # noqa: PT012
-        assert cancelled.wait(30)
+        assert cancelled.wait(120)
         spark.range(3).count()
 
 
 def test_it_leaves_when_the_run_does_not_end(spark):
     left = threading.Event()
     with bounded(spark, 0.05, grace_seconds=0.05, leave=left.set):
-        assert left.wait(30)
+        assert left.wait(120)
 
 
 def test_a_run_in_time_is_left_alone(spark):

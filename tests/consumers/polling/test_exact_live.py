@@ -158,7 +158,7 @@ def end_of(poller, topic):
     return rows.values_list("consumer_offset", "broker_offset").first()
 
 
-def wait_until(poller, seen, seconds=90):
+def wait_until(poller, seen, seconds=360):
     deadline = time.monotonic() + seconds
     while True:
         polled(poller, NO_SAMPLES)

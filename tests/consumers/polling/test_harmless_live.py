@@ -33,7 +33,7 @@ def member(java_admin: JavaAdmin) -> Iterator[None]:
     java_admin.start_consumer("harmless-given", "Harmless", "harmless-2", pops=True)
     try:
         for group in ("harmless", "harmless-given"):
-            wait(partial(has_committed, java_admin, f'"Harmless@{group}":{{0:5,1:0}}'), 90)
+            wait(partial(has_committed, java_admin, f'"Harmless@{group}":{{0:5,1:0}}'), 360)
         yield
     finally:
         java_admin.stop_consumer("harmless-1")

@@ -15,7 +15,7 @@ from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller, PollSettings
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
-BOTH_DEADLINE_SECONDS = 60
+BOTH_DEADLINE_SECONDS = 240
 
 
 @pytest.fixture

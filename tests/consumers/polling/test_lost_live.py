@@ -30,7 +30,7 @@ from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(400), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.live, pytest.mark.timeout(1200), pytest.mark.django_db(transaction=True)]
 
 TOPIC, QUEUES, SENT, STOOD = "LostLive", 4, 10, 4
 OFFLINE, ONLINE, BROADCAST = "lost_offline", "lost_online", "lost_broadcast"
@@ -51,7 +51,7 @@ def pair(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 admin.set_offset(ONLINE, TOPIC, broker, queue_id, STOOD)
         admin.start_consumer(ONLINE, TOPIC, "online")
         admin.start_consumer(BROADCAST, TOPIC, "broadcast", broadcasting=True)
-        wait(lambda: all(is_stored(cluster, broker) for broker in cluster.brokers), 120)
+        wait(lambda: all(is_stored(cluster, broker) for broker in cluster.brokers), 480)
         yield cluster
 
 
@@ -108,7 +108,7 @@ def snapshots(group: str) -> dict[tuple[str, int], tuple[int | None, int | None,
 
 def poll(poller: ClusterPoller) -> None:
     """Again and again until both brokers answer: one that was killed is left alone for a while."""
-    wait(lambda: poller.poll(timezone.now()).offsets.complete, 90)
+    wait(lambda: poller.poll(timezone.now()).offsets.complete, 360)
 
 
 def everywhere(consumer: int | None, lost: int | None, why: str | None, brokers: str = "ab") -> dict[Any, Any]:
@@ -121,10 +121,10 @@ def shown(group: str) -> Any:
 
 def lose_offsets(poller: ClusterPoller, cluster: RocketMQ) -> list[dict[Any, Any]]:
     """What the queues of `lost_online` said at each reading, until its member has committed again what it holds."""
-    wait(lambda: is_stored(cluster, "broker-a"), 60)
+    wait(lambda: is_stored(cluster, "broker-a"), 240)
     restart(cluster, "broker-a", *files(cluster, "broker-a"))
     seen_online = []
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 480
     while True:
         poller.poll(timezone.now())
         seen_online.append(snapshots(ONLINE))

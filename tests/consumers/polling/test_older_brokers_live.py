@@ -77,7 +77,7 @@ def test_its_version_decides_whether_topics_are_asked_for_one_by_one(
 def test_members_and_the_queues_they_hold_are_read(poller: ClusterPoller, old_admin: JavaAdmin) -> None:
     old_admin.start_consumer("old-members", "OldOrders", "old-1")
     try:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 360
         while Assignment.objects.filter(group__name="old-members", queue__topic__name="OldOrders").count() != 2:
             assert time.monotonic() < deadline
             poll(poller)

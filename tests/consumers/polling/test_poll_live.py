@@ -74,7 +74,7 @@ def test_a_reading_is_three_calls_a_broker_once_its_configuration_is_known(polle
     assert poll.row.calls == 1 + 2 * 4
 
 
-def poll_until(poller, seen, seconds=90):
+def poll_until(poller, seen, seconds=360):
     deadline = time.monotonic() + seconds
     while not seen():
         assert time.monotonic() < deadline

@@ -34,7 +34,7 @@ from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(400), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.live, pytest.mark.timeout(1200), pytest.mark.django_db(transaction=True)]
 
 # What the master holds of each group, and an older copy that the slave may hold.
 OFFSETS, OLDER = {"slaveread": 4, "slaveolder": 8, "slavelost": 5}, {"slaveread": 4, "slaveolder": 3}
@@ -64,7 +64,7 @@ def pair(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
             broker.store / "config" for broker in (cluster.brokers["broker-a"], cluster.slaves["broker-a"])
         )
         offsets = master / "consumerOffset.json"
-        wait(lambda: offsets.exists() and all(f"SlaveRead@{group}" in offsets.read_text() for group in OFFSETS), 90)
+        wait(lambda: offsets.exists() and all(f"SlaveRead@{group}" in offsets.read_text() for group in OFFSETS), 360)
         # What the slave would take over by itself, a minute after its start.
         shutil.copytree(master, slave)
         cluster.start_slave("broker-a")
@@ -111,7 +111,7 @@ def test_a_killed_masters_slave_is_read_until_the_master_is_back(poller: Cluster
     client = APIClient()
     client.force_authenticate(User.objects.create(username="viewer"))
 
-    wait(lambda: messages_at(slave) == 10, 90)
+    wait(lambda: messages_at(slave) == 10, 360)
     pair.kill_broker("broker-a")
     part = poll(poller)
     assert (part.read, part.read_from, lag()) == (True, slave, 6)
@@ -138,7 +138,7 @@ def restart_slave(pair: RocketMQ, offsets: Mapping[str, int]) -> None:
     (slave.store / f"{name}.bak").unlink(missing_ok=True)
     (slave.store / name).write_text(json.dumps({"dataVersion": version, "offsetTable": table}))
     pair.start_slave("broker-a")
-    wait(lambda: messages_at(slave.address) == 10, 90)
+    wait(lambda: messages_at(slave.address) == 10, 360)
 
 
 def commit(address: str, group: str, offset: int) -> None:

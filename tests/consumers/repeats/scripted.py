@@ -43,7 +43,7 @@ class Night:
             self.last = self.site.poll()
             self.first = self.first or self.last
 
-    def until(self, true: Callable[[], object], why: str, seconds: float = 150) -> None:
+    def until(self, true: Callable[[], object], why: str, seconds: float = 600) -> None:
         deadline = time.monotonic() + seconds
         while not true():
             self.poll()
@@ -59,7 +59,7 @@ class Night:
         began = timezone.now().replace(second=0, microsecond=0)
         self.until(lambda: timezone.now() >= began + timedelta(seconds=60 + POLL_SECONDS), "the clock stands")
 
-    def meanwhile(self, work: Callable[[], None], why: str, seconds: float = 90) -> None:
+    def meanwhile(self, work: Callable[[], None], why: str, seconds: float = 360) -> None:
         """Polls until the work is done by another thread."""
         failed: list[BaseException] = []
 

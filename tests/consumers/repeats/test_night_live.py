@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(2700),
 ]
 
 # A message that was held for 30 s is no ordinary one (pipeline/durations.py).

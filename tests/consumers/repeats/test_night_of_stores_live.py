@@ -40,7 +40,7 @@ pytestmark = [
     pytest.mark.faults,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(2700),
 ]
 
 STAYING, TIMED, BROADCASTING = "staying", "timed", "broadcasting"

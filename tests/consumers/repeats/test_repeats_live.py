@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(1200),
 ]
 
 QUEUES, MESSAGES = 4, 1200
@@ -46,7 +46,7 @@ def sent_at_once(send: Callable[[], object], *members: CountingConsumers) -> Non
         one.thaw()
 
 
-def polled_until(site: Site, true: Callable[[], bool], why: str, seconds: float = 120) -> str:
+def polled_until(site: Site, true: Callable[[], bool], why: str, seconds: float = 480) -> str:
     """The time of the last reading."""
     deadline = time.monotonic() + seconds
     while True:

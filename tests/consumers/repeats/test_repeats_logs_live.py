@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
-    pytest.mark.timeout(500),
+    pytest.mark.timeout(1500),
 ]
 
 STAYING, DYING = "staying", "dying"

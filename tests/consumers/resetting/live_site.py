@@ -124,7 +124,7 @@ def applied(site: Site, planned: dict[str, Any]) -> dict[str, Any]:
     return reset
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline

@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(1200),
 ]
 
 

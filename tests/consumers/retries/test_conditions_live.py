@@ -47,7 +47,7 @@ def admin(java_admin_pair: JavaAdmin) -> Iterator[JavaAdmin]:
         admin.stop_consumer("fails")
 
 
-def wait(seen: Callable[[], bool], seconds: float = 90) -> None:
+def wait(seen: Callable[[], bool], seconds: float = 360) -> None:
     deadline = time.monotonic() + seconds
     while not seen():
         assert time.monotonic() < deadline

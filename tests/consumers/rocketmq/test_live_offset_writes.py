@@ -126,7 +126,7 @@ def owned_queues(group: str) -> Use[set[int]]:
 
 
 def wait_for(came: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while not came():
         assert time.monotonic() < deadline
         time.sleep(0.2)

@@ -28,14 +28,14 @@ sys.stdin.read()
 def test_what_a_child_prints_is_in_its_log(tmp_path: Path) -> None:
     program = [sys.executable, "-c", "import sys; print('said'); print('wrong', file=sys.stderr)"]
     child = start_child(program, log=tmp_path / "logs" / "child.log")
-    assert child.wait(20) == 0
+    assert child.wait(80) == 0
     assert sorted((tmp_path / "logs" / "child.log").read_text().split()) == ["said", "wrong"]
 
 
 def test_a_piped_child_answers_on_its_pipe_and_complains_in_its_log(tmp_path: Path) -> None:
     program = [sys.executable, "-c", "import sys; print(input()); print('wrong', file=sys.stderr)"]
     child = start_child(program, log=tmp_path / "log", piped=True)
-    assert child.communicate(b"word\n", timeout=20) == (b"word\n", None)
+    assert child.communicate(b"word\n", timeout=80) == (b"word\n", None)
     assert (tmp_path / "log").read_text() == "wrong\n"
 
 
@@ -67,8 +67,8 @@ def test_a_child_dies_when_its_parent_is_killed(tmp_path: Path) -> None:
 def test_a_program_does_not_begin_when_its_parent_is_gone(tmp_path: Path) -> None:
     leash = Path(start_child.__code__.co_filename).with_name("leash.py")
     gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait(20)
+    gone.wait(80)
     command = [sys.executable, str(leash), str(gone.pid), sys.executable, "-c", "print('began')"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=80, check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == "The parent died before this program began.\n"

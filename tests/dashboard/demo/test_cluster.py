@@ -58,8 +58,8 @@ with RocketMQ(Path(sys.argv[1]), Path(sys.argv[2])):
 
 def test_no_server_outlives_a_parent_that_is_killed(rocketmq_jars: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", PARENT, str(tmp_path), str(rocketmq_jars)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, timeout=120, check=False)
+    subprocess.run(command, stdout=subprocess.DEVNULL, timeout=480, check=False)
     left = [one for one in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(one.info["cmdline"] or [])]
-    _, alive = psutil.wait_procs(left, timeout=30)
+    _, alive = psutil.wait_procs(left, timeout=120)
     assert (tmp_path / "broker-a" / "store").is_dir()
     assert alive == []

@@ -16,7 +16,7 @@ def run_demo(home: Path, **environ: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "CONSUMERSCOPE_HOME": str(home), **environ},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

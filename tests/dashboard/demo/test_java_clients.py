@@ -15,7 +15,7 @@ from tests.plugins.java_admin import JavaAdmin
 pytestmark = pytest.mark.live
 
 
-def wait_for(is_so: Callable[[], bool], what: str, seconds: float = 90) -> None:
+def wait_for(is_so: Callable[[], bool], what: str, seconds: float = 360) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, what

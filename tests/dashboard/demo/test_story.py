@@ -49,7 +49,7 @@ def test_it_announces_its_cluster_plays_every_group_and_leaves_nothing(
     assert process.stdout is not None
     place = json.loads(process.stdout.readline())
     assert place == json.loads((home / "demo" / "demo.json").read_text())
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 600
     seen: set[str] = set()
     while not seen >= GROUPS or not list((home / "demo" / "rocketmq_offsets").glob("*/pricing-cache/offsets.json")):
         assert time.monotonic() < deadline, f"only {seen} have committed"
@@ -59,7 +59,7 @@ def test_it_announces_its_cluster_plays_every_group_and_leaves_nothing(
     family = psutil.Process(process.pid).children(recursive=True)
     assert len(family) == 4
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
-    _, alive = psutil.wait_procs(family, timeout=30)
+    assert process.wait(240) == 0
+    _, alive = psutil.wait_procs(family, timeout=120)
     assert alive == []
     assert not (home / "demo" / "demo.json").exists()

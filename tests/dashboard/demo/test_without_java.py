@@ -23,7 +23,7 @@ def test_a_live_test_without_java_is(ci: str, outcome: str, tmp_path: Path) -> N
         env={**os.environ, "JAVA_HOME": str(tmp_path), "CI": ci},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     summary = ended.stdout.partition("short test summary info")[2]

@@ -18,7 +18,7 @@ print(child.pid, flush=True)
 
 
 def wait_for(condition) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

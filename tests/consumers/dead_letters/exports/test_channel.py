@@ -29,7 +29,7 @@ def writing(write: Callable[[], None]) -> Iterator[None]:
     thread = threading.Thread(target=write)
     thread.start()
     yield
-    thread.join(10)
+    thread.join(40)
     assert not thread.is_alive()
 
 

@@ -31,7 +31,7 @@ def dead(java_admin: JavaAdmin) -> list[dict[str, Any]]:
         _fill(java_admin, queue_id)
     java_admin.start_consumer(GROUP, TOPIC, "mourner", consume="none", max_reconsume_times=0)
     found: list[dict[str, Any]] = []
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while len(found) < LETTERS and time.monotonic() < deadline:
         more = java_admin.stored_messages(DEAD, "broker-a", 0, len(found))
         found += more

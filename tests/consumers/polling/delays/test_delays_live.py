@@ -71,7 +71,7 @@ def schedule_offsets(admin: JavaAdmin) -> tuple[int, int]:
 def test_failed_messages_wait_on_the_level_of_their_retry(
     poller: ClusterPoller, failed_at: datetime, java_admin: JavaAdmin
 ) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (seen := Rung.objects.filter(group__name=GROUP, messages=FAILED)) and time.monotonic() < deadline:
         before = schedule_offsets(java_admin)
         poller.poll(datetime.now(UTC))

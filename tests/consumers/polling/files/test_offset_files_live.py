@@ -23,7 +23,7 @@ TOPIC, GROUP, CROWD = "FilesOrders", "files-billing", "files-crowd"
 SENT = {0: 3, 1: 5}
 
 
-def eventually(look, seconds=60):
+def eventually(look, seconds=240):
     """The first answer of `look` that is not None."""
     deadline = time.monotonic() + seconds
     while (found := look()) is None:

@@ -34,7 +34,7 @@ def members(rocketmq, rocketmq_jars):
         yield members
 
 
-def poll_until(poller, seen, seconds=60):
+def poll_until(poller, seen, seconds=240):
     deadline = time.monotonic() + seconds
     while not (found := seen()):
         assert time.monotonic() < deadline

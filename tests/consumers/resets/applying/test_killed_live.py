@@ -21,7 +21,7 @@ from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import PROJECT
 from tests.plugins.java_admin import JavaAdmin
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.live, pytest.mark.timeout(1200)]
 
 GROUP, TOPIC = "reset_killed", "ResetKilled"
 QUEUES, STOOD = 150, 2
@@ -42,7 +42,7 @@ class Site:
 
     def call(self, *arguments: str) -> Any:
         program = [sys.executable, str(CHILD), *arguments]
-        done = subprocess.run(program, env=self._environ, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(program, env=self._environ, capture_output=True, text=True, timeout=480, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -51,7 +51,7 @@ class Site:
         return start_child(program, log=self._log, environ=self._environ)
 
     def ask(self, question: str) -> list[tuple[Any, ...]]:
-        with sqlite3.connect(self._database, timeout=20) as database:
+        with sqlite3.connect(self._database, timeout=80) as database:
             return database.execute(question).fetchall()
 
     def status(self) -> str:
@@ -96,7 +96,7 @@ def offsets(cluster: RocketMQ) -> dict[Place, int | None]:
 
 
 def wait_until(true: Callable[[], bool], worker: "subprocess.Popen[bytes] | None" = None) -> None:
-    give_up = time.monotonic() + 120
+    give_up = time.monotonic() + 480
     while not true():
         assert time.monotonic() < give_up
         assert worker is None or worker.poll() is None
@@ -143,7 +143,7 @@ def test_a_killed_worker_and_a_killed_broker_leave_a_true_record_and_it_goes_on(
     rocketmq_pair.kill_broker("broker-b")
     wait_until(lambda: site.steps_at("broker-b").get("not done", 0) > 0, worker)
     rocketmq_pair.start_broker("broker-b")
-    assert worker.wait(timeout=120) == 0
+    assert worker.wait(timeout=480) == 0
     told, there = site.rows(), offsets(rocketmq_pair)
     assert site.status() == "partial"
     true = {("CONFIRMED", 0), *((untouched, STOOD) for untouched in ("UNCHANGED", "failed", "not done"))}

@@ -169,7 +169,7 @@ def real(tmp_path: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         running.terminate()
-        running.wait(10)
+        running.wait(40)
 
 
 def answer(url: str) -> bytes | None:
