@@ -208,9 +208,12 @@ def _rebalances(
 HEALTH_RANKS = {level: rank for rank, level in enumerate(LEVELS)}
 
 
+# By the rank of a state.
+RANK_OF_STATE = {rank: HEALTH_RANKS[OF_STATE[state]] for state, rank in RANKS.items()}
+
 # Written out, so that the database computes the rank of the state once and not for each level.
 OF_RANK = "CASE %(expressions)s {} END".format(
-    " ".join(f"WHEN {rank} THEN {HEALTH_RANKS[OF_STATE[state]]}" for state, rank in RANKS.items())
+    " ".join(f"WHEN {rank} THEN {health}" for rank, health in RANK_OF_STATE.items())
 )
 
 

@@ -106,10 +106,16 @@ class Overlay:
         return self._with_columns(self._located(), guarded=not self.everything_is_read)
 
     @cached_property
+    def as_read(self) -> QuerySet[Any]:
+        """Groups with the columns of those that are read, for who asks for `unread_by` beside them: which broker keeps
+        a group from being read is looked up once per group and not once per column.
+        """
+        return self._with_stored(self._with_columns(self._located(), guarded=False), guarded=False)
+
+    @cached_property
     def read_groups(self) -> QuerySet[Any]:
-        """Groups that are read completely, with the same columns: looked up once per group and not once per column."""
-        read = self._located().filter(unread_by__isnull=True)
-        return self._with_stored(self._with_columns(read, guarded=False), guarded=False)
+        """Groups that are read completely."""
+        return self.as_read.filter(unread_by__isnull=True)
 
     def _located(self) -> QuerySet[Any]:
         return ConsumerGroup.objects.alias(

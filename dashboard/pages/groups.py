@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_POST
 
-from consumers.groups.listing import ORDERINGS, kind_counts, listed, state_counts
+from consumers.groups.listing import ORDERINGS, group_counts, listed
 from consumers.groups.noted import known_brokers, known_labels, known_owners, label_of
 from consumers.groups.overlay import Overlay
 from consumers.groups.rows import GroupFilters, GroupRow, ListKind
@@ -158,7 +158,8 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
     query = GroupsQuery.of(request)
     filters = query.filters(frame.cluster)
     overlay = Overlay.at(frame.now)
-    found = listed(overlay, filters, page=query.page, page_size=ROWS)
+    counts = group_counts(overlay, filters)
+    found = listed(overlay, filters, page=query.page, page_size=ROWS, count=counts.listed)
     lags, shown = {row.id: row.lag_messages for row in found.rows}, frame.collected
     lines = sparklines(lags, shown.since, shown.until, is_past=frame.is_past) if LINE in query.columns else {}
     filter_here = query_of(request.GET.urlencode())
@@ -171,8 +172,8 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
         rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
         column_choices=_column_choices(frame, query),
         kept_here=[(name, value) for name, value in request.GET.items() if name not in ("columns", *NAMED, *PAGES)],
-        chips=_chips(frame, query, state_counts(overlay, filters)),
-        kind_choices=_kind_choices(frame, query, kind_counts(overlay, filters)),
+        chips=_chips(frame, query, counts.states),
+        kind_choices=_kind_choices(frame, query, counts.kinds),
         csv_query=_csv_query(frame, query),
         named_choices=_named_choices(frame, query),
         named_fields=[(name, label, getattr(query, name), _known(name)) for name, (label, _all) in NAMED.items()],

@@ -16,7 +16,7 @@ from consumers.groups.listing import filtered
 from consumers.groups.overlay import NO_BROKER, STATES, Overlay
 from consumers.groups.rows import GroupFilters
 from consumers.models import Client, ConsumerGroup, State, SubjectKind
-from consumers.overview.queries import EVALUATION_LATE, NOT_POLLED
+from consumers.overview.tally import EVALUATION_LATE, NOT_POLLED
 from consumers.polling.flags import has_unlisted_members, offline_share
 from consumers.queries.groups import without_members
 from consumers.queries.limits import BrokerAge, ClusterAge

@@ -10,7 +10,7 @@ from consumers.alerts.preview.judged import rebalance_values, repeat_values
 from consumers.alerts.preview.windows import Formula, summed, unsettled_values, windowed
 from consumers.groups.shown import UnknownWord
 from consumers.models import GroupWindow, Measure, Rebalance, SubjectKind
-from consumers.overview.queries import EVALUATION_LATE
+from consumers.overview.tally import EVALUATION_LATE
 from consumers.pipeline.slices import floor
 from consumers.rebalances.flapping import Unsettled, episodes_within_hour, unsettled as unsettled_groups
 from consumers.repeats import HourOfRepeats, repeats_within_hour

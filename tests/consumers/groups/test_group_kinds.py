@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.groups.detail import group_detail, queue_list
-from consumers.groups.listing import group_list, kind_counts, state_counts
+from consumers.groups.listing import group_counts, group_list
 from consumers.groups.overlay import Overlay
 from consumers.groups.rows import GroupFilters, ListKind
 from consumers.models import State, TopicKind
@@ -73,14 +73,14 @@ def test_each_kind_has_a_list_of_its_own(kind, expected):
 @pytest.mark.usefixtures("three")
 def test_kinds_are_counted_whatever_is_listed():
     counts = {ListKind.USER: 1, ListKind.SYSTEM: 1, ListKind.GHOST: 1}
-    assert kind_counts(Overlay.at(NOW), GroupFilters(kind=ListKind.GHOST, state=State.LOSS)) == counts
+    assert group_counts(Overlay.at(NOW), GroupFilters(kind=ListKind.GHOST, state=State.LOSS)).kinds == counts
 
 
 @pytest.mark.usefixtures("three")
 def test_ghosts_and_system_groups_need_no_attention_and_are_in_no_sum():
     seen = overview(since=ago(3600), until=NOW, now=NOW)
     assert (seen.groups, seen.lag_messages, seen.worst, seen.counts[State.STOP]) == (1, 3, [], 0)
-    assert state_counts(Overlay.at(NOW), GroupFilters())[State.STOP] == 0
+    assert group_counts(Overlay.at(NOW), GroupFilters()).states[State.STOP] == 0
 
 
 def test_a_row_says_why_each_flag_holds(cluster):

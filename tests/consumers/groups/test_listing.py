@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.groups.listing import ORDERINGS, UnknownOrdering, group_list, state_counts
+from consumers.groups.listing import ORDERINGS, UnknownOrdering, group_counts, group_list
 from consumers.groups.overlay import Overlay
 from consumers.groups.rows import GroupFilters, KnownPart
 from consumers.models import ConsumerGroup, State
@@ -151,7 +151,7 @@ def test_it_finds_by_the_state_that_is_shown():
 
     assert names(state=State.UNKNOWN) == ["dead"]
     assert names(state=State.OK) == ["well"]
-    assert state_counts(Overlay.at(NOW), GroupFilters())[State.UNKNOWN] == 1
+    assert group_counts(Overlay.at(NOW), GroupFilters()).states[State.UNKNOWN] == 1
 
 
 @pytest.mark.parametrize("column", sorted(ORDERINGS))

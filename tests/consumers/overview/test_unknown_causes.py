@@ -5,7 +5,8 @@ import time_machine
 from django.test import Client
 
 from consumers.models import Reading
-from consumers.overview.queries import EVALUATION_LATE, NOT_POLLED, overview
+from consumers.overview.queries import overview
+from consumers.overview.tally import EVALUATION_LATE, NOT_POLLED
 from tests.world import (
     NOW,
     a_broker,

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.groups.detail import group_queues
-from consumers.groups.listing import group_list, state_counts
+from consumers.groups.listing import group_counts, group_list
 from consumers.groups.overlay import Overlay
 from consumers.groups.rows import GroupFilters
 from consumers.models import Broker, QueueSample, QueueSnapshot, State
@@ -118,7 +118,7 @@ def test_a_group_is_loss_whatever_was_judged_of_it(cluster, state):
     assert (row.state, row.lost_queues, row.lag_messages, row.since) == (State.LOSS, 2, None, ago(31))
     assert row.state_detail == "offset lost: 2 of 2 queues on broker-a · last read 2026-03-14 02:59:29 UTC"
     assert row.unknown_reason == "the committed offset is gone from the broker: 2 queues"
-    assert state_counts(Overlay.at(NOW), GroupFilters())[State.LOSS] == 1
+    assert group_counts(Overlay.at(NOW), GroupFilters()).states[State.LOSS] == 1
     assert group_list(GroupFilters(state=State.LOSS), now=NOW).count == 1
 
 
