@@ -1,6 +1,8 @@
 """Makes the row of a group under its overlay: every null with its reason."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext
@@ -104,35 +106,51 @@ def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -
 
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
-    """A reason for each null that `unknown_reason` does not cover."""
-    membership = shown.unread_reason or membership_reason(shown.group.membership_error)
-    judged = shown.unread_reason or shown.unjudged_reason or gettext("the evaluated range does not contain the answer")
-    reasons = {
-        "since": shown.unread_reason or str(NOT_JUDGED_YET),
-        "completeness": shown.unjudged_reason or str(NOT_JUDGED_YET),
-        "lag_messages_at_least": shown.lag_reason or str(NOT_READ_YET),
-        **dict.fromkeys(("never_committed_queues", "lost_queues"), shown.unread_reason or str(NOT_READ_YET)),
-        "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
-        "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
-        "drain_seconds": _drain_reason(shown, fields),
-        "retry_rate": shown.unread_reason
-        or shown.unjudged_reason
-        or gettext("too few polls have a committed offset of its retry topic"),
-        "expires_unconsumed_seconds": _expiry_reason(shown, judged),
-        "expires_unconsumed_at_most": _expiry_reason(shown, judged),
-        "dlq_messages": shown.unread_reason
-        or (str(NOT_READ_YET) if shown.total is None else gettext("the dead-letter topic was not read")),
-        "expired_messages": shown.lag_reason or gettext("the min offset of a queue with lag was not read"),
-        "last_rebalance_at": _rebalance_reason(shown),
-        "open_incidents": str(shown.incidents),
-        "taken_at": str(NOT_READ_YET),
-        "judged_at": str(NOT_JUDGED_YET),
+    """A reason for each null that `unknown_reason` does not cover. Words cost more than all other fields together:
+    they are made for those alone.
+    """
+
+    def judged() -> str:
+        return (
+            shown.unread_reason or shown.unjudged_reason or gettext("the evaluated range does not contain the answer")
+        )
+
+    def membership() -> str:
+        return shown.unread_reason or membership_reason(shown.group.membership_error)
+
+    def of_reading() -> str:
+        return shown.unread_reason or str(NOT_READ_YET)
+
+    reasons: dict[str, Callable[[], str]] = {
+        **dict.fromkeys(stored_in(JUDGED), judged),
+        "since": lambda: shown.unread_reason or str(NOT_JUDGED_YET),
+        "completeness": lambda: shown.unjudged_reason or str(NOT_JUDGED_YET),
+        "lag_messages_at_least": lambda: shown.lag_reason or str(NOT_READ_YET),
+        **dict.fromkeys(("never_committed_queues", "lost_queues"), of_reading),
+        **dict.fromkeys(("time_lag_seconds", "time_lag_at"), lambda: _time_lag_reason(shown, fields["lag_messages"])),
+        "drain_seconds": lambda: _drain_reason(shown, fields),
+        "retry_rate": lambda: (
+            shown.unread_reason
+            or shown.unjudged_reason
+            or gettext("too few polls have a committed offset of its retry topic")
+        ),
+        **dict.fromkeys(
+            ("expires_unconsumed_seconds", "expires_unconsumed_at_most"), lambda: _expiry_reason(shown, judged())
+        ),
+        "dlq_messages": lambda: (
+            shown.unread_reason
+            or (str(NOT_READ_YET) if shown.total is None else gettext("the dead-letter topic was not read"))
+        ),
+        "expired_messages": lambda: shown.lag_reason or gettext("the min offset of a queue with lag was not read"),
+        "last_rebalance_at": lambda: _rebalance_reason(shown),
+        "open_incidents": lambda: str(shown.incidents),
+        "taken_at": lambda: str(NOT_READ_YET),
+        "judged_at": lambda: str(NOT_JUDGED_YET),
+        **{name: partial(volume_words, stored) for name, stored in _volume_reasons(shown).items()},
+        **dict.fromkeys(("members", "online", "message_model", "consume_type"), membership),
     }
-    reasons = dict.fromkeys(stored_in(JUDGED), judged) | reasons
-    reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
-    reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
+    nulls = {name: reason() for name, reason in reasons.items() if fields[name] is None}
     undecided = "; ".join(f"{FLAGS[flag]}: {stored_words(why)}" for flag, why in shown.flags.undecided.items())
-    nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
     return nulls | ({"flags": undecided} if undecided else {})
 
 
