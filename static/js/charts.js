@@ -23,34 +23,6 @@
     trace.customdata = cells(([, , text], i) => `${trace.names[i]}<br>${text}`);
   }
 
-  // Words above a plot that would lie upon each other: the newest stay. The others keep their line, and what a pointer
-  // finds.
-  function makeRoom(element) {
-    const isAbove = (said) => said.xref === "x" && said.y === 1 && said.yanchor === "bottom";
-    const words = [...element.querySelectorAll(".annotation")].filter((one) => isAbove(element.layout.annotations[one.dataset.index]));
-    const placed = words.map((one) => [one, one.getBoundingClientRect()]).sort(([, one], [, other]) => other.right - one.right);
-    let edge = Infinity;
-    for (const [one, box] of placed) {
-      const fits = box.right <= edge;
-      one.style.opacity = fits ? 1 : 0;
-      if (fits) edge = box.left;
-    }
-  }
-
-  // A legend of a narrow chart stands line under line, below the dates, and takes no height from the chart; of two
-  // captions above it the left one stands above the other.
-  const NARROW = 480;
-  function narrow({ data, layout }) {
-    if (layout.showlegend) {
-      layout.height = 230 + 19 * data.filter((one) => one.showlegend !== false).length;
-      layout.legend.y = -0.38;
-    }
-    const captions = layout.annotations.filter((one) => one.xref === "paper" && one.yanchor === "bottom");
-    if (!captions.some((one) => one.xanchor === "right") || captions.length < 2) return;
-    for (const one of captions.filter((one) => one.xanchor === "left")) one.yshift = (one.yshift ?? 0) + 14;
-    layout.margin.t += 14;
-  }
-
   // All figures of a page show one stretch of time: what is chosen on one is shown on the others, outlives a refresh,
   // and can be made the range of the page.
   let zoom = null;
@@ -96,7 +68,7 @@
       if (!reply.ok || reply.redirected) throw new Error(await whyNot(reply, note));
       const figure = read(await reply.text());
       figure.data.forEach(spread);
-      if (element.clientWidth < NARROW) narrow(figure);
+      chartLabels.fit(figure, element.clientWidth);
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
       const isFirst = !element.layout;
       if (isOfTime(figure.layout)) {
@@ -105,10 +77,10 @@
       }
       await Plotly.react(element, figure.data, figure.layout, figure.config);
       if (isFirst) {
-        element.on("plotly_afterplot", () => makeRoom(element));
+        element.on("plotly_afterplot", () => chartLabels.makeRoom(element));
         element.on("plotly_relayout", (changed) => follow(element, changed));
       }
-      makeRoom(element);
+      chartLabels.makeRoom(element);
       note.textContent = "";
       delete element.dataset.stale;
       element.dataset.drawn = new Date().toISOString().slice(11, 19);

@@ -93,6 +93,8 @@ BUILT_IN_NAMES = (
     gettext_noop("No members"),
     gettext_noop("Group not stabilising"),
     gettext_noop("Offsets lost"),
+    gettext_noop("Messages discarded or client ids duplicate"),
+    gettext_noop("Findings"),
 )
 IN_MESSAGES = frozenset({Measure.LAG, Measure.EXPIRED, Measure.REDELIVERED})
 
