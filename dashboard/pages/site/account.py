@@ -23,6 +23,7 @@ from consumers.rest.access import make_token, note_password, revoke_token
 from consumers.vocabulary.states import State
 from consumers.words.states import MEANINGS, REMEDIES, STATES
 from dashboard.pages.common.frame import context, frame_of, page
+from dashboard.pages.site.sign_on_people import roles_now
 
 LIFETIMES = [
     ("30", gettext_lazy("30 days")),
@@ -74,6 +75,7 @@ def _tokens(request: HttpRequest, form: TokenForm, *, made: str = "", status: in
     shown: dict[str, Any] = {
         "form": form,
         "made": made,
+        "roles": sorted(roles_now(request.user)),  # type: ignore[arg-type]
         "tokens": [(row, row.expires_at is not None and row.expires_at <= now) for row in rows],
     }
     return render(request, "account/tokens.html", context(frame_of(request, now), **shown), status=status)

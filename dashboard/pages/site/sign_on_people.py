@@ -106,7 +106,7 @@ def _follow(account: SignOnAccount, claims: dict[str, Any], roles: set[Role]) ->
     user = account.user
     if (name := name_of(claims)) != account.name:
         account.name, user.username = name, _free_name(name, User.objects.exclude(pk=user.pk))
-    before = _roles_now(user)
+    before = roles_now(user)
     user.email, user.is_active, user.is_staff, user.is_superuser = _mail(claims), True, ADMIN in roles, False
     user.save(update_fields=["username", "email", "is_active", "is_staff", "is_superuser"])
     _set_roles(user, roles)
@@ -129,7 +129,8 @@ def _disable(account: SignOnAccount, now: datetime) -> None:
     note(user, user.username, user, "Disabled: no group of the provider has a role.", now)
 
 
-def _roles_now(user: User) -> set[Role]:
+def roles_now(user: User) -> set[Role]:
+    """Each with the name of its cluster; empty for all clusters."""
     of_clusters = user.cluster_roles.values_list("role__name", "cluster__name")
     return {(name, "") for name in user.groups.values_list("name", flat=True)} | set(of_clusters)
 

@@ -1,15 +1,16 @@
 """API tokens and the password of who is logged in."""
 
+import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.models import ApiToken, AuditEvent
+from consumers.models import ApiToken, AuditEvent, ClusterRole
 from consumers.models.site import token_digest
 from tests.reset_rows import logged_in
-from tests.world import NOW
+from tests.world import NOW, a_cluster
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
 PASSWORD = "a good long password"
@@ -73,6 +74,21 @@ def test_another_users_token_is_neither_listed_nor_revoked(browser: Client) -> N
     assert "theirs" not in browser.get("/account/tokens/").text
     assert browser.post(f"/account/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 404
     assert ApiToken.objects.exists()
+
+
+def roles_shown(browser: Client) -> str:
+    section = browser.get("/account/tokens/").text.partition('<section id="roles">')[2].partition("</section>")[0]
+    return " ".join(re.sub("<[^>]*>", " ", section).split())
+
+
+def test_it_lists_the_roles_of_who_looks(browser: Client, user: User) -> None:
+    assert roles_shown(browser) == "Your roles You have no role. Ask an administrator for one to change anything."
+    user.groups.add(Group.objects.get(name="viewer"))
+    operator = Group.objects.get(name="operator")
+    ClusterRole.objects.create(user=user, cluster=a_cluster("staging"), role=operator)
+    assert roles_shown(browser) == "Your roles operator on staging viewer on all clusters"
+    User.objects.update(is_superuser=True)
+    assert roles_shown(browser) == "Your roles You are a superuser: you may do everything."
 
 
 def test_a_password_is_changed_by_who_knows_it(browser: Client, user: User) -> None:
