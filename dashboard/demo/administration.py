@@ -14,7 +14,7 @@ from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 
 from .java import DemoFailed
 
-ROUTE_SECONDS = 15.0
+ROUTE_SECONDS = 60.0
 LOOK_SECONDS = 0.1
 
 
@@ -113,7 +113,7 @@ class Administration:
 
 UPDATE_BROKER_CONFIG = 25
 READ_AND_WRITE = b"brokerPermission=6\n"
-REGISTRATION_SECONDS = 30.0
+REGISTRATION_SECONDS = 120.0
 REGISTRATION_LOOK_SECONDS = 0.3
 ANSWER_SECONDS = 10.0
 

@@ -14,7 +14,7 @@ class DemoFailed(Exception):
 
 
 LEAST_MAJOR = 17
-VERSION_DEADLINE_SECONDS = 30.0
+VERSION_DEADLINE_SECONDS = 120.0
 
 
 class JavaNotFound(DemoFailed):

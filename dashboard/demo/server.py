@@ -11,7 +11,7 @@ from dashboard.demo.children import kill_child, start_child, stop_child
 from .java import DemoFailed, Java, log_flags
 
 # One of RocketMQ's servers as a child process: started until it says that it serves, stopped, killed.
-START_SECONDS = 90.0
+START_SECONDS = 300.0
 
 STOP_SECONDS = 60.0
 

@@ -82,7 +82,7 @@ def begin_actor() -> tuple[ActorArguments, TextIO]:
 
 
 PROJECT = Path(__file__).resolve().parents[3]
-READY_SECONDS = 90.0
+READY_SECONDS = 300.0
 
 
 class ActorFailed(DemoFailed):
