@@ -19,7 +19,8 @@ from tests.world import NOW
 
 CHROMIUM = "/usr/bin/chromium"
 # What is expected of a page may take it long on a machine that does other things too.
-expect.set_options(timeout=30_000)
+PATIENCE_MILLISECONDS = 180_000
+expect.set_options(timeout=PATIENCE_MILLISECONDS)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -47,7 +48,7 @@ def chromium(django_db_setup: None) -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # Playwright runs an event loop in this thread; Django would take it for a reason to refuse the database.
         patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE_MILLISECONDS)
         yield browser
         browser.close()
 
@@ -98,6 +99,7 @@ def site(request: pytest.FixtureRequest, chromium: Browser, live_server: LiveSer
     options = dict(getattr(request, "param", {}))
     anonymous = options.pop("anonymous", False)
     context = chromium.new_context(**options)
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
     if not anonymous:
         client = Client()
         client.force_login(User.objects.create(username="ada", is_staff=True, is_superuser=True))

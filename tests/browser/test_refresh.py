@@ -27,7 +27,7 @@ def test_numbers_change_in_place(site: Site) -> None:
 
 def test_it_refreshes_by_itself(site: Site) -> None:
     page = site.open("/")
-    page.wait_for_event("response", lambda reply: "/parts/overview/" in reply.url, timeout=30_000)
+    page.wait_for_event("response", lambda reply: "/parts/overview/" in reply.url)
 
 
 def test_it_asks_nothing_while_the_tab_is_hidden(site: Site) -> None:
