@@ -112,11 +112,6 @@ class Overlay:
         """
         return self._with_stored(self._with_columns(self._located(), guarded=False), guarded=False)
 
-    @cached_property
-    def read_groups(self) -> QuerySet[Any]:
-        """Groups that are read completely."""
-        return self.as_read.filter(unread_by__isnull=True)
-
     def _located(self) -> QuerySet[Any]:
         return ConsumerGroup.objects.alias(
             unread_by=self._on_brokers(self.is_unread), silent_by=self._on_brokers(self.is_silent)

@@ -120,7 +120,8 @@ def _oldest(overlay: Overlay, filters: GroupFilters, seconds: float | None) -> i
     """The first group by name whose time lag is `seconds`, the longest of all."""
     if seconds is None:
         return None
-    read = filtered(overlay, filters, groups=overlay.read_groups).filter(shown_time_lag_seconds=seconds)
+    found = filtered(overlay, filters, groups=overlay.as_read)
+    read = found.filter(unread_by__isnull=True, shown_time_lag_seconds=seconds)
     # What is above zero is shown as it was evaluated: few groups are left to look at.
     read = read.filter(judged__time_lag_seconds=seconds) if seconds else read
     return read.order_by("name", "pk").values_list("pk", flat=True).first()

@@ -2,7 +2,7 @@
 instead of one for each number."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -126,17 +126,20 @@ def _why_unknown(overlay: Overlay) -> tuple[Case, Case]:
 
 
 def by_state(rows: Iterable[Tallied]) -> dict[State, int]:
-    counted = Counter[int]()
-    for row in rows:
-        counted[row.rank] += row.groups
+    counted = _groups_by(rows, lambda row: row.rank)
     return {state: counted[rank] for rank, state in enumerate(STATES)}
 
 
 def by_health(rows: Iterable[Tallied]) -> dict[HealthLevel, int]:
-    counted = Counter[int]()
-    for row in rows:
-        counted[row.health_rank] += row.groups
+    counted = _groups_by(rows, lambda row: row.health_rank)
     return {level: counted[rank] for level, rank in HEALTH_RANKS.items()}
+
+
+def _groups_by(rows: Iterable[Tallied], key: Callable[[Tallied], Any]) -> Counter[Any]:
+    counted = Counter[Any]()
+    for row in rows:
+        counted[key(row)] += row.groups
+    return counted
 
 
 # Why groups are unknown: one row per cause, not one per group.
@@ -163,13 +166,11 @@ def unknown_causes(overlay: Overlay, rows: Sequence[Tallied]) -> list[UnknownCau
 
 
 def _unread(overlay: Overlay, rows: Sequence[Tallied]) -> list[UnknownCause]:
-    groups = Counter[tuple[int, int]]()
-    for row in rows:
-        if row.unread_by is not None:
-            groups[row.cluster_id, row.unread_by] += row.groups
     causes: list[UnknownCause] = []
-    for (cluster_id, broker), number in groups.items():
+    for (cluster_id, broker), number in _groups_by(rows, lambda row: (row.cluster_id, row.unread_by)).items():
         cluster = overlay.clusters[cluster_id]
+        if broker is None:
+            continue
         if broker == NO_BROKER:
             why = gettext("no broker of the cluster is known yet")
             causes.append(UnknownCause(why, cluster.name, None, None, number))

@@ -12,7 +12,7 @@ from tests.faults.stage import Stage
 from tests.faults.watch import Watch
 
 SHORT = os.environ.get("FAULTS") == "short"
-TOLD_SECONDS = 480.0
+TOLD_SECONDS = 120.0
 
 
 def chosen(faults: tuple[Fault, ...]) -> list[Fault]:

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 # What one call may take of a processor: a loaded machine makes it no slower.
-MOST_SECONDS = 15.0
+MOST_SECONDS = 5.0
 JSON_TYPE = "application/json"
 ROLES = ("viewer", "operator", "admin")
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options", "trace")

@@ -43,12 +43,13 @@ class GroupLoss:
     from_slaves: list[str] = field(default_factory=list)
 
 
-LOSING = GroupTotal.objects.filter(lost_queues__gt=0)
+def _losing() -> QuerySet[GroupTotal]:
+    return GroupTotal.objects.filter(lost_queues__gt=0)
 
 
 def lost_snapshots(groups: Iterable[int] | None = None) -> QuerySet[QueueSnapshot]:
     """Found by way of the sums of groups: a million snapshots have no index of their reasons."""
-    losing = LOSING.all() if groups is None else LOSING.filter(group__in=list(groups))
+    losing = _losing() if groups is None else _losing().filter(group__in=list(groups))
     return QueueSnapshot.objects.filter(group__in=losing.values("group"), unknown_reason=UnknownReason.OFFSET_LOST)
 
 
@@ -57,7 +58,7 @@ def broker_losses(slaves: dict[tuple[int, str], str], cluster: str | None = None
 
     `slaves`: by the cluster's id and the broker's name, which slave is read in its place. Two queries at most.
     """
-    if not LOSING.exists():
+    if not _losing().exists():
         return []
     rows = lost_snapshots().filter(group__kind=GroupKind.USER)
     if cluster is not None:

@@ -29,7 +29,6 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(1200),
 ]
 
 # RocketMQ 5.4.0, RequestCode. Nothing but tests may send it.

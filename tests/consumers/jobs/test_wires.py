@@ -14,7 +14,7 @@ from tests.world import a_cluster
 
 pytestmark = pytest.mark.django_db
 
-SOON_SECONDS = 30.0
+SOON_SECONDS = 5.0
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(1200),
 ]
 
 TOPIC, GROUP = "SlowOrders", "slow-billing"

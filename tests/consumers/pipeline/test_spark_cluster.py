@@ -22,7 +22,7 @@ from tests.pipeline_rows import put, rows
 from tests.plugins.calling import PROJECT
 from tests.plugins.s3_server import KEYS
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.spark
 
 CHILD = Path(__file__).with_name("cluster_child.py")
 CLASSES = "org.apache.spark.deploy"

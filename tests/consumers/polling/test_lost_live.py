@@ -30,7 +30,7 @@ from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(1200), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
 TOPIC, QUEUES, SENT, STOOD = "LostLive", 4, 10, 4
 OFFLINE, ONLINE, BROADCAST = "lost_offline", "lost_online", "lost_broadcast"

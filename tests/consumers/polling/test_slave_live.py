@@ -34,7 +34,7 @@ from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(1200), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
 # What the master holds of each group, and an older copy that the slave may hold.
 OFFSETS, OLDER = {"slaveread": 4, "slaveolder": 8, "slavelost": 5}, {"slaveread": 4, "slaveolder": 3}

@@ -12,7 +12,7 @@ from consumers.polling.registration import Access, Wire, WireClosed
 from consumers.rocketmq.wire.codes import Credentials
 from consumers.vocabulary.reasons import PollProblem
 
-SOON_SECONDS = 30.0
+SOON_SECONDS = 5.0
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
-    pytest.mark.timeout(1200),
 ]
 
 GROUP, TOPIC, MESSAGES = "repeats-popped", "RepeatsPopped", 6

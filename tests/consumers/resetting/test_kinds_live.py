@@ -28,7 +28,6 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("tasks_at_once"),
-    pytest.mark.timeout(1200),
 ]
 
 

@@ -21,7 +21,7 @@ ORDER, SLOW, LONG = "blocked-order", "blocked-slow", "blocked-long"
 POISON, HELD, MESSAGES = 3, 2, 10
 # By then it shows that a message is taken again and again: its member's clock is known to so many seconds.
 STOOD_SECONDS = CLOCK_SLACK_SECONDS + 4
-TOLD_SECONDS = 600
+TOLD_SECONDS = 180
 
 
 @pytest.fixture

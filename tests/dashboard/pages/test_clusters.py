@@ -70,7 +70,7 @@ def test_a_slave_has_no_cost_of_its_own(admin_client: Client) -> None:
 )
 def test_it_says_how_long_a_broker_keeps_messages(admin_client: Client, config: dict[str, Any], words: str) -> None:
     a_broker(a_cluster(), config_at=ago(60), **config)
-    assert f">{words}</td>" in admin_client.get("/clusters/").text
+    assert f'<td class="sentence">{words}</td>' in admin_client.get("/clusters/").text
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import PROJECT
 from tests.plugins.java_admin import JavaAdmin
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.live
 
 GROUP, TOPIC = "reset_killed", "ResetKilled"
 QUEUES, STOOD = 150, 2
