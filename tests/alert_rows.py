@@ -1,6 +1,6 @@
 """Rows of alerts, each with the least that it needs."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +18,9 @@ from consumers.models import (
     GroupNote,
     Incident,
     IncidentEvent,
+    IncidentStatus,
     RulePreview,
+    Severity,
     Silence,
     SubjectKind,
 )
@@ -70,6 +72,23 @@ def an_incident(rule: AlertRule, group: ConsumerGroup, **fields: Any) -> Inciden
     said |= {"status": "firing", "started_at": ago(600), "fired_at": ago(300)}
     said |= {"value": 620.0, "worst_value": 700.0, "value_at": ago(5), "evidence": "10 min 20 s behind"}
     return Incident.objects.create(rule=rule, **(said | fields))
+
+
+def many_incidents(rule: AlertRule, group: ConsumerGroup, count: int) -> None:
+    """Which fire, one began a second after the other."""
+    said = {"rule": rule, "rule_name": rule.name, "measure": rule.measure, "comparison": rule.comparison}
+    said |= {"threshold": 300.0, "subject_kind": "group", "cluster_name": "prod", "group": group}
+    Incident.objects.bulk_create(
+        Incident(
+            subject_key=f"group:prod/g{number}",
+            group_name=f"g{number}",
+            severity=Severity.values[number % 3],
+            status=IncidentStatus.FIRING,
+            started_at=NOW - timedelta(seconds=number),
+            **said,
+        )
+        for number in range(count)
+    )
 
 
 def an_incident_event(incident: Incident, kind: str = "firing", **fields: Any) -> IncidentEvent:

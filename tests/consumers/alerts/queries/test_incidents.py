@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,10 +12,10 @@ from django.utils.translation import override
 
 from consumers.alerts.queries.incidents import IncidentFilters, firing_by_severity, incident_detail, incident_list
 from consumers.alerts.queries.rows import GroupName
-from consumers.models import AlertRule, ConsumerGroup, Incident, IncidentStatus, Severity
+from consumers.models import ConsumerGroup, Incident
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import ReasonCode, stored_reason
-from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
+from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event, many_incidents
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
@@ -120,22 +119,6 @@ def test_a_delivery_names_the_first_incidents_and_counts_all_changes(billing: Co
     assert (told.changes, told.incidents) == (25, [str(event.incident_id) for event in events[:20]])
 
 
-def _many(rule: AlertRule, group: ConsumerGroup, count: int) -> None:
-    said = {"rule": rule, "rule_name": rule.name, "measure": rule.measure, "comparison": rule.comparison}
-    said |= {"threshold": 300.0, "subject_kind": "group", "cluster_name": "prod", "group": group}
-    Incident.objects.bulk_create(
-        Incident(
-            subject_key=f"group:prod/g{number}",
-            group_name=f"g{number}",
-            severity=Severity.values[number % 3],
-            status=IncidentStatus.FIRING,
-            started_at=NOW - timedelta(seconds=number),
-            **said,
-        )
-        for number in range(count)
-    )
-
-
 @contextmanager
 def read_rows() -> Iterator[list[Incident]]:
     """The incidents that are made of rows of the database meanwhile."""
@@ -156,7 +139,7 @@ def test_a_page_of_many_asks_for_its_own_rows_alone(billing: ConsumerGroup, orde
     rule, asked = a_rule(), []
     for number in (1_000, 10_000):
         Incident.objects.all().delete()
-        _many(rule, billing, number)
+        many_incidents(rule, billing, number)
         with CaptureQueriesContext(connection) as queries, read_rows() as read:
             rows, count = incident_list(IncidentFilters(ordering=ordering), NOW, page=3)
         assert (len(rows), count, len(read)) == (100, number, 100)
