@@ -26,13 +26,15 @@ def start_child(
     log: Path,
     environ: Mapping[str, str] | None = None,
     piped: bool = False,
+    slack_milliseconds: int = 0,
 ) -> subprocess.Popen[bytes]:
     """Runs `program` in a process group of its own, so that a Ctrl-C at the terminal reaches only its supervisor.
 
     What it prints goes to `log`. `piped` leaves standard input and output to the caller; errors still go to `log`.
+    `slack_milliseconds`: how much later than they asked for its threads may be woken (leash.py).
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-I", "-S", str(LEASH), str(os.getpid()), *map(str, program)]
+    command = [sys.executable, "-I", "-S", str(LEASH), str(os.getpid()), str(slack_milliseconds), *map(str, program)]
     with log.open("ab") as errors:
         return subprocess.Popen(
             command,

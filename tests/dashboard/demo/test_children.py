@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from dashboard.demo.children import kill_child, start_child, stop_child
 
@@ -39,6 +40,16 @@ def test_a_piped_child_answers_on_its_pipe_and_complains_in_its_log(tmp_path: Pa
     assert (tmp_path / "log").read_text() == "wrong\n"
 
 
+@pytest.mark.parametrize(("slack", "nanoseconds"), [(0, 50_000), (50, 50_000_000)])
+def test_a_child_is_woken_later_than_it_asks_only_where_it_is_told_so(
+    tmp_path: Path, slack: int, nanoseconds: int
+) -> None:
+    program = ["/bin/cat", "/proc/self/timerslack_ns"]
+    child = start_child(program, log=tmp_path / "log", slack_milliseconds=slack)
+    assert child.wait(80) == 0
+    assert int((tmp_path / "log").read_text()) == nanoseconds
+
+
 def test_a_child_has_a_process_group_of_its_own(tmp_path: Path) -> None:
     child = start_child([sys.executable, "-c", "input()"], log=tmp_path / "log", piped=True)
     assert os.getpgid(child.pid) == child.pid
@@ -68,7 +79,7 @@ def test_a_program_does_not_begin_when_its_parent_is_gone(tmp_path: Path) -> Non
     leash = Path(start_child.__code__.co_filename).with_name("leash.py")
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait(80)
-    command = [sys.executable, str(leash), str(gone.pid), sys.executable, "-c", "print('began')"]
+    command = [sys.executable, str(leash), str(gone.pid), "0", sys.executable, "-c", "print('began')"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=80, check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == "The parent died before this program began.\n"
