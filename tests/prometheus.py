@@ -18,7 +18,7 @@ import yaml
 
 from dashboard.demo.children import free_ports
 
-SECONDS = 30.0
+SECONDS = 300.0
 
 
 def installed(program: str) -> str:

@@ -29,15 +29,15 @@ def use(behaviour: Behaviour, then: Use) -> Any:
 
 
 def exact(writes: OffsetWrites) -> Awaitable[int]:
-    return writes.reset_exact("billing", "orders", 2, 41, deadline_seconds=0.3)
+    return writes.reset_exact("billing", "orders", 2, 41, deadline_seconds=1.0)
 
 
 def by_time(writes: OffsetWrites) -> Awaitable[dict[int, int]]:
-    return writes.reset_by_time("billing", "orders", 1700, deadline_seconds=0.3)
+    return writes.reset_by_time("billing", "orders", 1700, deadline_seconds=1.0)
 
 
 def commit(writes: OffsetWrites) -> Awaitable[None]:
-    return writes.commit("billing", "orders", 2, 41, deadline_seconds=0.3)
+    return writes.commit("billing", "orders", 2, 41, deadline_seconds=1.0)
 
 
 EVERY = pytest.mark.parametrize("call", [exact, by_time, commit])

@@ -24,7 +24,7 @@ def use(behaviour: Behaviour, then: Callable[[BrokerSends], Awaitable[Sent]]) ->
 
 
 async def one(broker: BrokerSends) -> Sent:
-    return await broker.send("%RETRY%billing", 2, MESSAGE, deadline_seconds=0.3)
+    return await broker.send("%RETRY%billing", 2, MESSAGE, deadline_seconds=1.0)
 
 
 def test_it_asks_as_a_producer_does() -> None:

@@ -105,4 +105,4 @@ def site(db: None, serve: Callable[[FakeQueues], tuple[Wire, str]]) -> Site:
     cluster = a_cluster()
     cluster.namesrv = broker.address
     a_broker(cluster, NAME, address=broker.address)
-    return Site(broker, Ports.of(cluster, wire, deadline_seconds=0.5), a_group(cluster))
+    return Site(broker, Ports.of(cluster, wire, deadline_seconds=1.0), a_group(cluster))

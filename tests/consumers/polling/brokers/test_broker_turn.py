@@ -19,7 +19,7 @@ NOBODY = "127.0.0.1:1"
 BUSY = {OFFSETS: 2}
 
 
-def read(*seconds, master=None, slave=None, deadline_seconds=1.0, before=None):
+def read(*seconds, master=None, slave=None, deadline_seconds=20.0, before=None):
     """The reading at each second. Without a master its address is one where nobody listens."""
 
     async def main():
@@ -95,7 +95,7 @@ def test_a_probe_that_is_answered_is_followed_by_the_whole_reading_at_once():
     def silent_at_first(number):
         master.silent = number < 2
 
-    parts = [part_of(r) for r in read(0, 15, 45, master=master, before=silent_at_first, deadline_seconds=0.2)]
+    parts = [part_of(r) for r in read(0, 15, 45, master=master, before=silent_at_first, deadline_seconds=1.0)]
     assert [part.read for part in parts] == [False, False, True]
     # As the probe, then beside the consumer offsets.
     assert master.asked[RequestCode.GET_ALL_DELAY_OFFSET] == 1 + 1
