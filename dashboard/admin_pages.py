@@ -43,7 +43,8 @@ class AdminPages(AdminSite):
         The list of all comes in three: what is administered, users, and the rows that the site writes.
         """
         places = {model: place for place, model in enumerate(self._registry)}
-        apps: list[Any] = super().get_app_list(request, app_label)
+        # Django's own list sorts them by their names, each of which it translates anew for every comparison.
+        apps = sorted(self._build_app_dict(request, app_label).values(), key=lambda app: str(app["name"]).lower())
         for app in apps:
             app["models"].sort(key=lambda entry: places[entry["model"]])
         return apps if app_label else list(_apart(apps))
