@@ -48,7 +48,12 @@ LOGIN_FAILURES = int(
     )
 )
 LOGIN_ADDRESS_FAILURES = int(
-    number("LOGIN_ADDRESS_FAILURES", 50, "Failed logins allowed for all user names from one address.", least=1)
+    number(
+        "LOGIN_ADDRESS_FAILURES",
+        50,
+        "Failed logins allowed for all user names from one address, and sign-ons begun there.",
+        least=1,
+    )
 )
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -129,6 +129,14 @@ class Tries:
             counts().take_back(self.shared, now=now, seconds=seconds)
 
 
+def sign_on_wait(address: str, now: float) -> int | None:
+    """Counts a sign-on that somebody begins at this address. Seconds to wait where too many were begun there: each
+    leaves a session behind, and asks the provider."""
+    seconds = settings.LOGIN_WINDOW_SECONDS
+    many = counts().add(f"sign-on-address-{_network(address)}", now=now, seconds=seconds)
+    return seconds - int(now) % seconds if many > settings.LOGIN_ADDRESS_FAILURES else None
+
+
 def device_of(cookie: str | None, username: str) -> str | None:
     """The name of a browser in which this user has logged in before; null where it is not known."""
     try:

@@ -25,9 +25,10 @@ from mozilla_django_oidc.views import (
     get_next_url,
 )
 
-from .login import login_context
+from .login import login_context, sign_on_wait
 from .sign_on_people import user_signed_on
 from .sign_on_provider import (
+    AGAIN_SECONDS,
     ALGORITHM,
     ANSWER_SECONDS,
     SignOnRefused,
@@ -38,6 +39,7 @@ from .sign_on_provider import (
     not_begun_here,
     object_of,
     refusal_of,
+    too_many,
     unreachable,
     unreadable,
 )
@@ -46,7 +48,6 @@ logger = logging.getLogger(__name__)
 BACKEND = "dashboard.pages.site.sign_on.SignOnBackend"
 # Of the session: until when it is good, which the library writes; and when a renewal that failed is tried again.
 GOOD_UNTIL, RENEWED_AGAIN_AT = "oidc_id_token_expiration", "sign_on_renewed_again_at"
-AGAIN_SECONDS = 60
 # For so long somebody without a session may take at the provider.
 BEGUN_SECONDS = 600
 
@@ -121,6 +122,8 @@ class BeginView(OIDCAuthenticationRequestView):
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _must_be_configured()
         try:
+            if not request.user.is_authenticated:
+                _must_not_be_too_many(request)
             self.OIDC_OP_AUTH_ENDPOINT = endpoints()["authorization_endpoint"]
         except SignOnRefused as error:
             return turned_away(request, error, get_next_url(request, "next"))
@@ -172,8 +175,8 @@ def said(request: HttpRequest, error: SignOnRefused, page: str | None) -> HttpRe
     # Another language is not another try with the same code.
     shown = {"refused": str(error), "next": page or "", "stays_at": reverse("login"), **login_context()}
     answer = render(request, "registration/login.html", shown, status=error.status)
-    if error.status == 503:
-        answer.headers["Retry-After"] = str(AGAIN_SECONDS)
+    if error.status in (429, 503):
+        answer.headers["Retry-After"] = str(error.wait)
     return answer
 
 
@@ -184,6 +187,11 @@ def is_of_sign_on(request: HttpRequest) -> bool:
 def _must_be_configured() -> None:
     if not settings.CONSUMERSCOPE_OIDC_ISSUER:
         raise Http404
+
+
+def _must_not_be_too_many(request: HttpRequest) -> None:
+    if (wait := sign_on_wait(request.META.get("REMOTE_ADDR", ""), time.time())) is not None:
+        raise too_many(wait)
 
 
 class SignOnRenewal:

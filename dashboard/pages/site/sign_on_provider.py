@@ -13,7 +13,10 @@ import requests
 from django.conf import settings
 from django.utils.translation import gettext
 
+from dashboard.wording.numbers import duration
+
 CONNECT_SECONDS, ANSWER_SECONDS = 3, 5
+AGAIN_SECONDS = 60
 ALGORITHM = "RS256"
 # Clocks of the provider and of this machine may differ by this much.
 SKEW_SECONDS = 60
@@ -21,11 +24,21 @@ ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class SignOnRefused(Exception):
-    """str() is for the person who signs in. `status`: 503 where the provider cannot be asked, else 403."""
+    """str() is for the person who signs in.
 
-    def __init__(self, why: str, status: int = 403) -> None:
+    `status`: 503 where the provider cannot be asked, 429 where too many ask, else 403; with the first two, `wait` says
+    in how many seconds to try again.
+    """
+
+    def __init__(self, why: str, status: int = 403, wait: int = AGAIN_SECONDS) -> None:
         super().__init__(why)
         self.status = status
+        self.wait = wait
+
+
+def too_many(wait: int) -> SignOnRefused:
+    why = gettext("Could not sign in: too many sign-ins were begun from your address. Try again in %(wait)s.")
+    return SignOnRefused(why % {"wait": duration(wait)}, 429, wait)
 
 
 def unreachable(address: str) -> SignOnRefused:

@@ -5,12 +5,15 @@ import time
 from typing import Any
 
 import pytest
+import time_machine
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from dashboard.pages.site.sign_on_provider import is_as_safe
 from tests.oidc_provider import CLIENT, DISCOVERY, KEYS, TOKEN, OidcProvider, begun, sign_on
+from tests.world import NOW
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +56,27 @@ def test_a_token_that_lets_nobody_in_says_why(
     answer = sign_on(client, provider, **{"groups": ["sre"], **claims})
     assert (answer.status_code, nobody(client)) == (403, True)
     assert why in sentence(answer)
+
+
+def test_an_address_that_begins_too_many_is_told_when_to_try_again_and_leaves_no_session(
+    provider: OidcProvider, settings: Any, redis_is_down: None
+) -> None:
+    settings.LOGIN_WINDOW_SECONDS, settings.LOGIN_ADDRESS_FAILURES = 300, 2
+    with time_machine.travel(NOW, tick=False):
+        answers = [Client().get("/sign-on/", REMOTE_ADDR="198.51.100.7") for _ in range(4)]
+        elsewhere = Client().get("/sign-on/", REMOTE_ADDR="203.0.113.9")
+    assert [answer.status_code for answer in (*answers, elsewhere)] == [302, 302, 429, 429, 302]
+    assert "too many sign-ins were begun from your address. Try again in" in sentence(answers[2])
+    assert 0 < int(answers[2].headers["Retry-After"]) <= 300
+    assert Session.objects.count() == 3
+
+
+def test_somebody_who_is_signed_in_and_is_led_by_the_provider_again_is_not_counted(
+    client: Client, provider: OidcProvider, settings: Any, redis_is_down: None
+) -> None:
+    settings.LOGIN_ADDRESS_FAILURES = 1
+    sign_on(client, provider, groups=["sre"])
+    assert [client.get("/sign-on/").status_code for _ in range(3)] == [302] * 3
 
 
 def test_clocks_may_differ_by_half_a_minute(client: Client, provider: OidcProvider) -> None:
