@@ -6,6 +6,7 @@
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from dashboard.demo.java import find_java
 from dashboard.demo.shop import Handler, Membership
 from tests.plugins.answering import serve
 from tests.plugins.java_allocation import REBALANCE, java_shares
+
+DISPATCHED_SECONDS = 120.0
 
 
 class Calls:
@@ -38,13 +41,21 @@ class Calls:
         self.consume_status = self._administration.consume_status
 
     def send(self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "") -> list[int]:
+        """The offsets of the messages, which can be consumed from then on."""
         body = b"x" * size
         # A test before this one may have killed the broker.
         self._producer.look_up(topic)
-        return [
+        offsets = [
             self._producer.send(topic, body, tags=tags, keys=f"key-{number}", queue=(broker, queue_id))[2]
             for number in range(count)
         ]
+        # A broker answers once a message is in its log, and puts it into its queue somewhat later.
+        give_up = time.monotonic() + DISPATCHED_SECONDS
+        while offsets and self.queue_end(topic, broker, queue_id) <= offsets[-1]:
+            if time.monotonic() > give_up:
+                raise TimeoutError(f"{broker} did not dispatch {topic}-{queue_id}-{offsets[-1]}.")
+            time.sleep(0.005)
+        return offsets
 
     def ask(self, broker: str, code: int) -> str:
         """The body that RocketMQ's own remoting client is given for a request without fields."""
