@@ -139,8 +139,8 @@ def last_attempts(context: template.Context, row: LastAttempts) -> SafeString:
     """How many of the sample wait for their last retry, and when the first of them gets it."""
     if row.messages is None:
         return unknown(context, row.unknown.get("messages", ""), brief=True)
-    limit = "" if row.max_retries is None else _("after retry %(n)s") % {"n": row.max_retries}
-    told = f"{limit}, {row.told_by}" if limit and row.told_by else limit
+    limit = {"n": row.max_retries, "who": row.told_by}
+    told = "" if row.max_retries is None else _("after retry %(n)s, the maximum of %(who)s") % limit
     if not row.messages:
         return format_html('<span class="quiet">{}</span> <span class="u">{}</span>', _("none in the sample"), told)
     first = (
