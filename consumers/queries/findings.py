@@ -231,7 +231,7 @@ def log_text(code: FindingCode, group: str) -> LogText | None:
 
 
 def titled(codes: Iterable[str]) -> str:
-    return ", ".join(str(TITLES[FindingCode(code)]) for code in codes)
+    return ", ".join(f"“{TITLES[FindingCode(code)]}”" for code in codes)
 
 
 def _places(queues: Iterable[QueueKey]) -> dict[str, Any]:

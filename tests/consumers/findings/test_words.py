@@ -72,3 +72,8 @@ def test_queues_that_a_sentence_names_are_not_named_twice() -> None:
 
 def test_every_kind_of_parameter_that_is_formatted_is_named_somewhere() -> None:
     assert FORMATS.keys() <= VALUES.keys() | {"file_finding"}
+
+
+def test_checks_that_are_unknown_are_told_apart_by_quotes() -> None:
+    said = finding_sentence(FindingCode.RETRY_CHECKS_UNKNOWN, {"checks": ["retries_discarded", "retried_in_place"]})
+    assert f"“{SPECS[FindingCode('retries_discarded')].title}”, “A failed message blocks its queue”" in said
