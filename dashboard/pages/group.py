@@ -14,6 +14,7 @@ from consumers.alerts.measured import Subject
 from consumers.alerts.notes import Notes
 from consumers.alerts.queries.incidents import incident_marks, open_incidents
 from consumers.groups.detail import group_detail, group_head
+from consumers.groups.late_queues import RANKS
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail
 from consumers.models import SubjectKind, TopicKind
@@ -22,11 +23,13 @@ from consumers.queries.reset_marks import reset_marks
 from consumers.rebalances.events import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.repeats import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
+from consumers.rest.requests import narrowed
+from consumers.vocabulary.states import State
 from dashboard.figures.layout import REBALANCE, REPEAT, RESET
 from dashboard.pages.alerts.preview_pictures import SIGNS, incident_words
 from dashboard.pages.common.figures import mark_words
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
-from dashboard.pages.common.list_pages import paged
+from dashboard.pages.common.list_pages import paged, sorting_column
 from dashboard.pages.findings import group_findings
 from dashboard.pages.repeats import repeat_mark_words
 from dashboard.pages.reset import reset_words
@@ -35,6 +38,10 @@ from dashboard.pages.site.problems import UnknownFilter
 from .group_offsets import loss_context
 
 ROWS = 100
+# What queues are sorted by: the worst state first, unless somebody chooses another column.
+QUEUE, STATE = "queue", "state"
+NUMBERS = {"lag_messages": gettext_lazy("Lag"), "time_lag_seconds": gettext_lazy("Time lag")}
+QUEUE_COLUMNS = {QUEUE: gettext_lazy("Queue"), STATE: gettext_lazy("State"), **NUMBERS}
 
 
 def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
@@ -72,9 +79,16 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
     topics = [row.topic for row in detail.topics if row.kind != TopicKind.DLQ]
     if topic and topic not in topics:
         raise UnknownFilter("topic", topic, topics)
+    ordering = read("ordering", STATE)
+    if ordering.removeprefix("-") not in QUEUE_COLUMNS:
+        raise UnknownFilter("ordering", ordering, list(QUEUE_COLUMNS))
     rows = [row for row in _own(detail.queue_rows) if _is_chosen(row, topic, with_lag=only_lag == "1")]
-    shown, paging = paged(frame, rows, ROWS)
+    shown, paging = paged(frame, in_order(rows, ordering), ROWS)
     return {
+        "heads": {
+            name: sorting_column(frame, ordering, name, str(label), is_number=name in NUMBERS)
+            for name, label in QUEUE_COLUMNS.items()
+        },
         "queues": shown,
         "queue_count": len(rows),
         "only_lag": only_lag == "1",
@@ -86,6 +100,17 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
         + [Choice(name, frame.here(topic=name), name == topic) for name in topics],
         **paging,
     }
+
+
+def in_order(rows: list[QueueRow], ordering: str) -> list[QueueRow]:
+    """`rows`: by topic, broker and id; ties stay so. By state a queue keeps its place until its state changes."""
+    column, descending = ordering.removeprefix("-"), ordering.startswith("-")
+    if column == QUEUE:
+        return rows[::-1] if descending else rows
+    if column == STATE:
+        # Queues of retired topics have none: they come after those that are OK.
+        return sorted(rows, key=lambda row: RANKS[State(row.state)] if row.state else len(RANKS), reverse=descending)
+    return narrowed(rows, {"ordering": ordering})
 
 
 def _own(rows: list[QueueRow]) -> list[QueueRow]:

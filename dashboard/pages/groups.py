@@ -30,7 +30,7 @@ from consumers.groups.saved import (
 from consumers.models import State
 from consumers.queries.history import sparklines
 from dashboard.pages.common.frame import PAGES, Choice, Frame, context, frame_of, refreshing
-from dashboard.pages.common.list_pages import page_links, page_number
+from dashboard.pages.common.list_pages import Column, page_links, page_number, sorting_column
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 from dashboard.wording.codes import LISTS
 from dashboard.wording.numbers import FIELDS, count
@@ -127,26 +127,10 @@ def _one_of(name: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column head: its link sorts by it, or the other way round where it already does."""
-
-    name: str
-    label: str
-    unit: str
-    href: str
-    sorted: str
-    is_number: bool
-
-
 def column(frame: Frame, ordering: str, name: str, label: str, unit: str, *, is_number: bool) -> Column:
-    """Numbers are sorted largest first at the first press, words from A, states worst first."""
     if name not in ORDERINGS:
         return Column(name, label, unit, "", "", is_number)
-    first, second = (f"-{name}", name) if is_number else (name, f"-{name}")
-    href = frame.here(ordering=second if ordering == first else first)
-    sorted_as = {name: "ascending", f"-{name}": "descending"}.get(ordering, "")
-    return Column(name, label, unit, href, sorted_as, is_number)
+    return sorting_column(frame, ordering, name, label, unit, is_number=is_number)
 
 
 # Groups: every group with its state and numbers; searched, filtered, ordered and paged on the server.

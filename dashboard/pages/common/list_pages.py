@@ -1,6 +1,7 @@
 """Numbers in addresses and forms, lists in pages, and the rows that a form keeps."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.core.paginator import Paginator
@@ -13,6 +14,27 @@ from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import absolute
 
 from .frame import Choice, Frame
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column head: its link sorts by it, or the other way round where it already does."""
+
+    name: str
+    label: str
+    unit: str
+    href: str
+    sorted: str
+    is_number: bool
+
+
+def sorting_column(frame: Frame, ordering: str, name: str, label: str, unit: str = "", *, is_number: bool) -> Column:
+    """Numbers are sorted largest first at the first press, words from A, states worst first."""
+    first, second = (f"-{name}", name) if is_number else (name, f"-{name}")
+    href = frame.here(ordering=second if ordering == first else first)
+    sorted_as = {name: "ascending", f"-{name}": "descending"}.get(ordering, "")
+    return Column(name, label, unit, href, sorted_as, is_number)
+
 
 # The longest numbers of rows and offsets, and of queues and pages: no database counts further.
 LONG, SHORT = 18, 9

@@ -67,6 +67,34 @@ def test_it_lists_every_queue_with_its_position(admin_client: Client, cluster: C
     assert 'aria-label="min 100, consumer 960, max 1,000"' in admin_client.get("/groups/prod/billing/").text
 
 
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("", [2, 0, 3, 1]),
+        ("ordering=-state", [1, 0, 3, 2]),
+        ("ordering=queue", [0, 1, 2, 3]),
+        ("ordering=-queue", [3, 2, 1, 0]),
+        ("ordering=-lag_messages", [1, 0, 2, 3]),
+        ("ordering=lag_messages", [0, 2, 1, 3]),
+    ],
+)
+def test_the_worst_queue_stands_first_until_another_order_is_chosen(
+    admin_client: Client, cluster: Cluster, query: str, ids: list[int]
+) -> None:
+    group = cluster.groups.get()
+    for number, (end, state) in enumerate([(10, "WARN"), (10, "OK"), (10, "STALL"), (None, "WARN")]):
+        queue = a_queue(cluster, "Payments", number)
+        reason = None if end else UnknownReason.NO_BROKER_OFFSET
+        a_snapshot(group, queue, 0 if number == 1 else 4, end, min_offset=0, unknown_reason=reason)
+        a_judged_queue(group, queue, state=state)
+    names = queue_names(admin_client, f"topic=Payments&{query}")
+    assert [int(name.rpartition(" ")[2]) for name in names] == ids
+
+
+def test_an_order_that_there_is_not_is_refused(admin_client: Client, cluster: Cluster) -> None:
+    assert admin_client.get(f"{URL}?ordering=owner").status_code == 400
+
+
 def test_it_can_leave_out_queues_without_lag(admin_client: Client, cluster: Cluster) -> None:
     assert queue_names(admin_client, "lag=1") == ["Orders / broker-a / 1"]
 
@@ -85,7 +113,7 @@ def test_a_queue_on_a_dead_broker_is_unknown_beside_one_that_is_read(admin_clien
     assert "broker-b could not be read: connection refused" in row
     assert ">02:55:00<" in row
     assert not re.search(r">\s*0\s*<", row)
-    assert "Orders / broker-a / 1" in queue_names(admin_client)[1]
+    assert queue_names(admin_client) == ["Orders / broker-b / 0", "Orders / broker-a / 0", "Orders / broker-a / 1"]
 
 
 def test_it_asks_for_its_figures_over_the_range(admin_client: Client, cluster: Cluster) -> None:
