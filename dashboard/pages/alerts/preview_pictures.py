@@ -12,8 +12,9 @@ from consumers.alerts.queries.incidents import IncidentMark, incident_marks
 from consumers.alerts.queries.previews import PreviewRow
 from consumers.alerts.queries.words import rule_name_words
 from consumers.models import Severity
+from dashboard.figures.fired_bars import Bar, DayBar, Gap, day_bars, incident_bars
 from dashboard.figures.layout import Span
-from dashboard.figures.time_bars import CRITICAL, INFO, WARNING, Bar, DayBar, Gap, Mark, day_bars, incident_bars
+from dashboard.figures.time_bars import CRITICAL, INFO, WARNING, Mark
 from dashboard.pages.common.frame import Frame
 from dashboard.pages.common.moments import Range
 from dashboard.wording.codes import SEVERITIES

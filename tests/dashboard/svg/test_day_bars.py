@@ -2,7 +2,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from dashboard.figures.time_bars import DayBar, day_bars
+from dashboard.figures.fired_bars import DayBar, day_bars
 
 UNTIL = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

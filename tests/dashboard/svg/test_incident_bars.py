@@ -1,7 +1,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from dashboard.figures.time_bars import Bar, Gap, incident_bars
+from dashboard.figures.fired_bars import Bar, Gap, incident_bars
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
