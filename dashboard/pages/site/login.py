@@ -116,11 +116,10 @@ class Tries:
 
     def begin(self, now: float) -> int | None:
         """Counts one more, before the password is looked at. Seconds to wait where there were too many."""
-        seconds = settings.LOGIN_WINDOW_SECONDS
-        many = counts().add(self.own, now=now, seconds=seconds) > settings.LOGIN_FAILURES
-        if not many and self.shared is not None:
-            many = counts().add(self.shared, now=now, seconds=seconds) > settings.LOGIN_ADDRESS_FAILURES
-        return seconds - int(now) % seconds if many else None
+        wait = _wait(self.own, settings.LOGIN_FAILURES, now)
+        if wait is None and self.shared is not None:
+            wait = _wait(self.shared, settings.LOGIN_ADDRESS_FAILURES, now)
+        return wait
 
     def succeeded(self, now: float) -> None:
         seconds = settings.LOGIN_WINDOW_SECONDS
@@ -132,9 +131,14 @@ class Tries:
 def sign_on_wait(address: str, now: float) -> int | None:
     """Counts a sign-on that somebody begins at this address. Seconds to wait where too many were begun there: each
     leaves a session behind, and asks the provider."""
+    return _wait(f"sign-on-address-{_network(address)}", settings.LOGIN_ADDRESS_FAILURES, now)
+
+
+def _wait(key: str, allowed: int, now: float) -> int | None:
+    """Counts one more. Seconds until the window ends where that is more than is allowed in it."""
     seconds = settings.LOGIN_WINDOW_SECONDS
-    many = counts().add(f"sign-on-address-{_network(address)}", now=now, seconds=seconds)
-    return seconds - int(now) % seconds if many > settings.LOGIN_ADDRESS_FAILURES else None
+    many = counts().add(key, now=now, seconds=seconds) > allowed
+    return seconds - int(now) % seconds if many else None
 
 
 def device_of(cookie: str | None, username: str) -> str | None:
