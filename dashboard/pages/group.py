@@ -40,8 +40,13 @@ from .group_offsets import loss_context
 ROWS = 100
 # What queues are sorted by: the worst state first, unless somebody chooses another column.
 QUEUE, STATE = "queue", "state"
-NUMBERS = {"lag_messages": gettext_lazy("Lag"), "time_lag_seconds": gettext_lazy("Time lag")}
-QUEUE_COLUMNS = {QUEUE: gettext_lazy("Queue"), STATE: gettext_lazy("State"), **NUMBERS}
+# Label, unit, and whether it is a number.
+QUEUE_COLUMNS = {
+    QUEUE: (gettext_lazy("Queue"), gettext_lazy("topic / broker / ID"), False),
+    STATE: (gettext_lazy("State"), "", False),
+    "lag_messages": (gettext_lazy("Lag"), gettext_lazy("messages"), True),
+    "time_lag_seconds": (gettext_lazy("Time lag"), "", True),
+}
 
 
 def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
@@ -79,16 +84,16 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
     topics = [row.topic for row in detail.topics if row.kind != TopicKind.DLQ]
     if topic and topic not in topics:
         raise UnknownFilter("topic", topic, topics)
-    ordering = read("ordering", STATE)
+    ordering = read("ordering") or STATE
     if ordering.removeprefix("-") not in QUEUE_COLUMNS:
         raise UnknownFilter("ordering", ordering, list(QUEUE_COLUMNS))
     rows = [row for row in _own(detail.queue_rows) if _is_chosen(row, topic, with_lag=only_lag == "1")]
     shown, paging = paged(frame, in_order(rows, ordering), ROWS)
     return {
-        "heads": {
-            name: sorting_column(frame, ordering, name, str(label), is_number=name in NUMBERS)
-            for name, label in QUEUE_COLUMNS.items()
-        },
+        "heads": [
+            sorting_column(frame, ordering, name, str(label), str(unit), is_number=is_number)
+            for name, (label, unit, is_number) in QUEUE_COLUMNS.items()
+        ],
         "queues": shown,
         "queue_count": len(rows),
         "only_lag": only_lag == "1",
@@ -108,7 +113,7 @@ def in_order(rows: list[QueueRow], ordering: str) -> list[QueueRow]:
     if column == QUEUE:
         return rows[::-1] if descending else rows
     if column == STATE:
-        # Queues of retired topics have none: they come after those that are OK.
+        # Queues of retired topics have none: below OK.
         return sorted(rows, key=lambda row: RANKS[State(row.state)] if row.state else len(RANKS), reverse=descending)
     return narrowed(rows, {"ordering": ordering})
 

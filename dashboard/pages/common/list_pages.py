@@ -28,7 +28,7 @@ class Column:
     is_number: bool
 
 
-def sorting_column(frame: Frame, ordering: str, name: str, label: str, unit: str = "", *, is_number: bool) -> Column:
+def sorting_column(frame: Frame, ordering: str, name: str, label: str, unit: str, *, is_number: bool) -> Column:
     """Numbers are sorted largest first at the first press, words from A, states worst first."""
     first, second = (f"-{name}", name) if is_number else (name, f"-{name}")
     href = frame.here(ordering=second if ordering == first else first)
