@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -31,6 +31,8 @@ from consumers.models import State
 from consumers.queries.history import sparklines
 from dashboard.pages.common.frame import PAGES, Choice, Frame, context, frame_of, refreshing
 from dashboard.pages.common.list_pages import Column, page_links, page_number, sorting_column
+from dashboard.pages.common.notices import confirmed
+from dashboard.pages.common.removal import Removal, removal
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 from dashboard.wording.codes import LISTS
 from dashboard.wording.numbers import FIELDS, count
@@ -189,18 +191,25 @@ def filter_save(request: HttpRequest) -> HttpResponse:
         shown = {"sentences": list(refusal.errors.values()), "back": back}
         filled = context(frame_of(request, timezone.now()), **shown)
         return render(request, "groups/filter_refused.html", filled, status=400)
-    return HttpResponseRedirect(f"{reverse('groups')}?{saved.query}")
+    sentence = _("Saved the filter %(name)s.") % {"name": saved.name}
+    return confirmed(request, f"{reverse('groups')}?{saved.query}", sentence)
 
 
-@require_POST
-@login_required
-def filter_remove(request: HttpRequest, filter: int) -> HttpResponse:
+@removal
+def filter_remove(request: HttpRequest, filter: int) -> Removal:
     """Of one's own: another's is not there."""
     saved = own_filter(filter, request.user)
     if saved is None:
         raise Http404(_("There is no such saved filter."))
-    remove_filter(saved, request.user, timezone.now())
-    return HttpResponseRedirect(reverse("groups"))
+    return Removal(
+        title=_("Delete the filter %(name)s?") % {"name": saved.name},
+        effect=_("It is gone for everybody.") if saved.is_shared else "",
+        label=_("Delete"),
+        done=_("Deleted the filter %(name)s.") % {"name": saved.name},
+        back=reverse("groups"),
+        after=reverse("groups"),
+        remove=lambda: remove_filter(saved, request.user, timezone.now()),
+    )
 
 
 def _saved(user: Any, here: str) -> list[tuple[SavedFilterRow, str, bool]]:

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -33,7 +33,7 @@ from dashboard.pages.common.figures import compared_lag
 from dashboard.pages.common.frame import Frame, context, frame_of, page, problems, with_charts
 from dashboard.pages.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
 
-from .alerts.alert_forms import cluster_form_page, sent
+from .alerts.alert_forms import Done, cluster_form_page, sent
 from .alerts.silences import CHOICES, SilenceForm
 from .site.problems import WrongQuery
 
@@ -111,12 +111,14 @@ def selected_silence(request: HttpRequest) -> HttpResponse:
         return _silence_shown(request, found, form, {"": found.against}, status=409)
 
     @transaction.atomic
-    def keep(fields: Mapping[str, Any]) -> str:
+    def keep(fields: Mapping[str, Any]) -> Done:
         for row in found.rows:
             make(dict(fields) | {"cluster": row.cluster, "group_pattern": row.group}, request.user, now)
-        return reverse("silences")
+        count = len(found.rows)
+        sentence = ngettext("Silenced %(count)d group.", "Silenced %(count)d groups.", count)
+        return Done(reverse("silences"), sentence % {"count": count})
 
-    return sent(form, keep, partial(_silence_shown, request, found, form))
+    return sent(request, form, keep, partial(_silence_shown, request, found, form))
 
 
 def _silence_shown(

@@ -31,6 +31,7 @@ CONSUMERSCOPE_TRUSTED_PROXIES = networks(
 CSRF_TRUSTED_ORIGINS = words(
     "CONSUMERSCOPE_TRUSTED_ORIGINS", "", "Origins behind a proxy, with their scheme: `https://scope.example.com`."
 )
+CSRF_FAILURE_VIEW = "dashboard.pages.site.sent_forms.unsent"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "consumers.rest.answers.ConditionalAnswers",
     "dashboard.middleware.BrokersReadOnce",
+    "dashboard.pages.site.sent_forms.SentForms",
 ]
 TEMPLATES = [
     {
@@ -63,6 +64,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "dashboard.pages.common.notices.notices_of",
                 "dashboard.pages.site.theme.theme_of",
                 "dashboard.pages.site.demo.demo_of",
                 "dashboard.pages.site.account.languages_of",

@@ -223,8 +223,6 @@ def _status(silence: Silence, now: datetime) -> SilenceStatus:
 
 
 def _silence_row(silence: Silence, incidents: int, now: datetime) -> SilenceRow:
-    selected = {name: getattr(silence, name) for name in ("cluster", "group_pattern", "topic")}
-    rule_name = silence.rule.name if silence.rule else ""
     why = {
         "cluster": _("all clusters"),
         "group_pattern": _("all groups"),
@@ -242,12 +240,18 @@ def _silence_row(silence: Silence, incidents: int, now: datetime) -> SilenceRow:
         weekly=None if silence.weekly is None else WeeklyRow(**silence.weekly, text=weekly_words(silence.weekly)),
         windows=[SilenceWindow(*window) for window in windows(silence, now, NEXT_WINDOWS)],
         rule=silence.rule_id,
-        rule_name=rule_name,
-        selects=selection_words(**selected, rule=rule_name, labels=silence.labels),
+        rule_name=silence.rule.name if silence.rule else "",
+        selects=silence_words(silence),
         by=silence.by_name,
         incidents=incidents,
         ended_by=silence.ended_by_name,
     )
+
+
+def silence_words(silence: Silence) -> str:
+    """What it silences."""
+    selected = {name: getattr(silence, name) for name in ("cluster", "group_pattern", "topic", "labels")}
+    return selection_words(**selected, rule=silence.rule.name if silence.rule else "")
 
 
 # Notes about groups as rows, with how many groups each names.

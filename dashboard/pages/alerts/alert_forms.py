@@ -7,7 +7,7 @@ too: their sentences stand beside the fields as the form's own do.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from django import forms
 from django.contrib.auth.decorators import login_required
@@ -23,6 +23,7 @@ from consumers.models import AlertRule
 from dashboard.pages.common.frame import Frame, Tab, View, context
 from dashboard.pages.common.list_pages import SHORT, VERSION, whole_number
 from dashboard.pages.common.moments import read_moment
+from dashboard.pages.common.notices import confirmed
 
 BETWEEN = re.compile(r"[,\n]")
 
@@ -220,18 +221,27 @@ class Shown(Protocol):
     def __call__(self, errors: Mapping[str, str], status: int = 200) -> HttpResponse: ...
 
 
-def sent(form: AlertForm, keep: Callable[[Mapping[str, Any]], str], shown: Shown) -> HttpResponse:
-    """`keep` stores what was entered and says where to go then. 400 where something typed is wrong."""
+class Done(NamedTuple):
+    """Where to go then, and what is confirmed there; "" where the page itself shows what was done."""
+
+    address: str
+    sentence: str = ""
+
+
+def sent(
+    request: HttpRequest, form: AlertForm, keep: Callable[[Mapping[str, Any]], Done], shown: Shown
+) -> HttpResponse:
+    """`keep` stores what was entered. 400 where something typed is wrong."""
     if not form.is_valid():
         return shown(form.sentences(), status=400)
     entered = form.entered()
-    return done(lambda: keep(entered), shown)
+    return done(request, lambda: keep(entered), shown)
 
 
-def done(act: Callable[[], str], shown: Shown) -> HttpResponse:
-    """`act` says where to go then. 400 where a field is refused, 409 where the act is not possible as things stand."""
+def done(request: HttpRequest, act: Callable[[], Done], shown: Shown) -> HttpResponse:
+    """400 where a field is refused, 409 where the act is not possible as things stand."""
     try:
-        address = act()
+        address, confirmation = act()
     except AlertRefused as refusal:
         return shown(refusal.errors, status=409 if {"", VERSION} & refusal.errors.keys() else 400)
     except IntegrityError:
@@ -240,7 +250,7 @@ def done(act: Callable[[], str], shown: Shown) -> HttpResponse:
             "Another user saved the same name, or removed what it refers to, in the meantime: check what exists."
         )
         return shown({"": sentence}, status=409)
-    return HttpResponseRedirect(address)
+    return confirmed(request, address, confirmation) if confirmation else HttpResponseRedirect(address)
 
 
 # Tabs of the alert pages, and who may use their forms.

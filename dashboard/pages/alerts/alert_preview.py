@@ -30,7 +30,7 @@ from dashboard.pages.common.list_pages import whole_number
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import count, duration, minute, share as share_words
 
-from .alert_forms import act, alert_context, done, sent
+from .alert_forms import Done, act, alert_context, done, sent
 from .alert_rule import RuleForm, form_shown, rule_or_404, stored
 
 # What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known.
@@ -211,10 +211,10 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
     form = RuleForm(said)
     since = _kept_since(form.measure, now - timedelta(hours=int(hours)), now)
 
-    def ask(fields: Mapping[str, Any]) -> str:
-        return _handed_over(request_preview(fields, since, now, request.user, now).pk)
+    def ask(fields: Mapping[str, Any]) -> Done:
+        return Done(_handed_over(request_preview(fields, since, now, request.user, now).pk))
 
-    return sent(form, ask, partial(form_shown, request, row, form))
+    return sent(request, form, ask, partial(form_shown, request, row, form))
 
 
 def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
@@ -295,11 +295,11 @@ def alert_preview_cancel(request: HttpRequest, preview: UUID) -> HttpResponse:
     if against := why_not_permitted(row, request.user):
         raise PermissionDenied(against)
 
-    def keep() -> str:
+    def keep() -> Done:
         cancel(row, request.user, timezone.now())
-        return reverse("alert_preview", args=[preview])
+        return Done(reverse("alert_preview", args=[preview]))
 
     def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
         return render(request, "alerts/alert_preview.html", preview_context(request, preview, errors), status=status)
 
-    return done(keep, shown)
+    return done(request, keep, shown)

@@ -15,22 +15,24 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.alerts.edits import remove_rule, save_rule, why_not_removed
-from consumers.alerts.fields import EntryField, Shape, defaults_of
+from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape, defaults_of
 from consumers.alerts.measured import Unit
 from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.request import why_no_history
 from consumers.alerts.queries.previews import unfinished_of
 from consumers.alerts.queries.settings import find_rule, rule_list
-from consumers.alerts.queries.words import MEANINGS, MEASURES
+from consumers.alerts.queries.words import MEANINGS, MEASURES, rule_name_words
 from consumers.alerts.rule_fields import RULE_FIELDS
+from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown, whole_number
 from dashboard.pages.common.moments import SECONDS, seconds_of
+from dashboard.pages.common.removal import Removal, removal
 from dashboard.wording.codes import SEVERITIES
 
-from .alert_forms import AlertForm, TypedField, act, alert_context, done, field_of, form_page, sent
+from .alert_forms import AlertForm, Done, TypedField, alert_context, done, field_of, form_page, sent
 
 # The form of an alert rule: the fields that its measure has, with numbers in the measure's unit.
 
@@ -271,22 +273,25 @@ def alert_rule(request: HttpRequest, rule: int) -> HttpResponse:
         return form_shown(request, row, _prefilled(request, stored(row)), {})
     if request.POST.get("switch") in SWITCHES:
         switched = {"enabled": SWITCHES[request.POST["switch"]]}
-        return done(
-            partial(_keep, request, row, switched), partial(form_shown, request, row, RuleForm(None, stored(row)))
-        )
+        shown = partial(form_shown, request, row, RuleForm(None, stored(row)))
+        return done(request, partial(_keep, request, row, switched), shown)
     return _sent(request, row)
 
 
-@act
-def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
+@removal
+def alert_rule_remove(request: HttpRequest, rule: int) -> Removal:
     row = rule_or_404(rule)
-
-    @transaction.atomic
-    def remove() -> str:
-        remove_rule(held(row), request.user, timezone.now())
-        return reverse("alert_rules")
-
-    return done(remove, partial(form_shown, request, row, RuleForm(None, stored(row))))
+    check(request.user, MAY_MANAGE, "")
+    name = rule_name_words(row.name)
+    return Removal(
+        title=_("Remove the rule %(name)s?") % {"name": name},
+        effect=_("Its open incidents resolve at the next evaluation. Resolved incidents stay."),
+        label=_("Remove the rule"),
+        done=_("Removed the rule %(name)s.") % {"name": name},
+        back=reverse("alert_rule", args=[rule]),
+        after=reverse("alert_rules"),
+        remove=lambda: remove_rule(held(row), request.user, timezone.now()),
+    )
 
 
 def _copied(request: HttpRequest) -> dict[str, Any] | None:
@@ -337,13 +342,14 @@ def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
     shown = partial(form_shown, request, row, form)
     if request.POST.get("look") == "1":
         return shown({})
-    return sent(form, partial(_keep, request, row), shown)
+    return sent(request, form, partial(_keep, request, row), shown)
 
 
 @transaction.atomic
-def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> str:
-    save_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
-    return reverse("alert_rules")
+def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> Done:
+    kept = save_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+    sentence = _("Saved the rule %(name)s.") if row else _("Added the rule %(name)s.")
+    return Done(reverse("alert_rules"), sentence % {"name": rule_name_words(kept.name)})
 
 
 ROWS = 100

@@ -33,7 +33,7 @@ from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.codes import SEVERITIES
 from dashboard.wording.numbers import absolute
 
-from .alert_forms import alert_context, cluster_act, done
+from .alert_forms import Done, alert_context, cluster_act, done
 from .preview_pictures import incident_spans
 from .silences import CHOICES
 
@@ -231,20 +231,20 @@ def incident_acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
     text = request.POST.get("text", "").strip()
 
     @transaction.atomic
-    def keep() -> str:
+    def keep() -> Done:
         _check_seen(request, row)
         if request.POST.get("take_back") == "1":
             unacknowledge(row, request.user, timezone.now())
         else:
             acknowledge(row, request.user, text, timezone.now())
-        return reverse("incident", args=[row.pk])
+        return Done(reverse("incident", args=[row.pk]))
 
     def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
         return render(
             request, "notifications/incident.html", incident_context(request, incident, errors, text), status=status
         )
 
-    return done(keep, shown)
+    return done(request, keep, shown)
 
 
 def _check_seen(request: HttpRequest, row: Incident) -> None:

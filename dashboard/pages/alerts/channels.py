@@ -21,17 +21,19 @@ from consumers.alerts.channels.payload import payload_of
 from consumers.alerts.channels.receiver import CHANNEL_KINDS, kind_of
 from consumers.alerts.channels.render import Rendered, render as render_message, sample_payload
 from consumers.alerts.edits import remove_channel, save_channel, send_test
-from consumers.alerts.fields import EntryField, Shape
+from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape
 from consumers.alerts.queries.deliveries import channel_deliveries
 from consumers.alerts.queries.settings import channel_list, find_channel
 from consumers.alerts.tasks import hand_over_channel
 from consumers.jobs.asking import RedisDown
+from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Channel, ChannelKind, IncidentEvent, IncidentEventKind, Severity
 from dashboard.pages.common.frame import Frame, frame_of, page, part, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
+from dashboard.pages.common.removal import Removal, removal
 from dashboard.pages.site.problems import UnknownFilter
 
-from .alert_forms import AlertForm, act, alert_context, form_page, sent
+from .alert_forms import AlertForm, Done, act, alert_context, form_page, sent
 
 # The form of a channel, of the fields that its kind declares, and what its templates make of the newest incident.
 #
@@ -183,11 +185,12 @@ def _sent(request: HttpRequest, row: Channel | None, kind: str) -> HttpResponse:
         return shown(form.sentences())
 
     @transaction.atomic
-    def keep(fields: Mapping[str, Any]) -> str:
+    def keep(fields: Mapping[str, Any]) -> Done:
         kept = save_channel(fields, held_as_seen(row, request.POST), request.user, timezone.now())
-        return reverse("channel", args=[kept.pk])
+        sentence = _("Saved the channel %(name)s.") if row else _("Added the channel %(name)s.")
+        return Done(reverse("channel", args=[kept.pk]), sentence % {"name": kept.name})
 
-    return sent(form, keep, shown)
+    return sent(request, form, keep, shown)
 
 
 def _shown(
@@ -228,8 +231,16 @@ def channel_test(request: HttpRequest, channel: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("channel", args=[row.pk]) + "#messages")
 
 
-@act
-def channel_remove(request: HttpRequest, channel: int) -> HttpResponse:
-    with transaction.atomic():
-        remove_channel(held(channel_or_404(channel)), request.user, timezone.now())
-    return HttpResponseRedirect(reverse("channels"))
+@removal
+def channel_remove(request: HttpRequest, channel: int) -> Removal:
+    row = channel_or_404(channel)
+    check(request.user, MAY_MANAGE, "")
+    return Removal(
+        title=_("Remove the channel %(name)s?") % {"name": row.name},
+        effect=_("Its messages are removed with it. Waiting ones are not sent."),
+        label=_("Remove the channel"),
+        done=_("Removed the channel %(name)s.") % {"name": row.name},
+        back=reverse("channel", args=[channel]),
+        after=reverse("channels"),
+        remove=lambda: remove_channel(held(row), request.user, timezone.now()),
+    )

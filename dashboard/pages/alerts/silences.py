@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -18,15 +18,16 @@ from consumers.alerts.edits import remove_note, save_note
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused, cluster_of
 from consumers.alerts.notes import NOTE_FIELDS
 from consumers.alerts.queries.rows import SilenceStatus
-from consumers.alerts.queries.settings import groups_named, note_list, silence_list
+from consumers.alerts.queries.settings import groups_named, note_list, silence_list, silence_words
 from consumers.alerts.queries.words import DAY_WORDS
 from consumers.alerts.silences import SILENCE_FIELDS, SilenceMatch, end, make, matched
-from consumers.jobs.permissions import why_not, why_nowhere
+from consumers.jobs.permissions import check, why_not, why_nowhere
 from consumers.models import AlertRule, GroupNote, Silence
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
+from dashboard.pages.common.removal import Removal, removal
 
-from .alert_forms import AlertForm, ManyField, alert_context, cluster_act, cluster_form_page, done, sent
+from .alert_forms import AlertForm, Done, ManyField, alert_context, cluster_form_page, sent
 
 LENGTHS = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1)}
 
@@ -97,11 +98,11 @@ def silences(request: HttpRequest) -> HttpResponse:
     if "preview" in request.POST:
         return _previewed(request, form, now)
 
-    def keep(fields: Mapping[str, Any]) -> str:
+    def keep(fields: Mapping[str, Any]) -> Done:
         make(fields, request.user, now)
-        return reverse("silences")
+        return Done(reverse("silences"), _("Created the silence."))
 
-    return sent(form, keep, partial(_shown, request, form))
+    return sent(request, form, keep, partial(_shown, request, form))
 
 
 def _previewed(request: HttpRequest, form: SilenceForm, now: datetime) -> HttpResponse:
@@ -114,15 +115,20 @@ def _previewed(request: HttpRequest, form: SilenceForm, now: datetime) -> HttpRe
         return _shown(request, form, refusal.errors, 400)
 
 
-@cluster_act
-def silence_end(request: HttpRequest, silence: int) -> HttpResponse:
+@removal
+def silence_end(request: HttpRequest, silence: int) -> Removal:
     row = row_or_404(Silence, silence, _("There is no such silence."))
-
-    def end_it() -> str:
-        end(row, request.user, timezone.now())
-        return reverse("silences")
-
-    return done(end_it, partial(_shown, request, SilenceForm(timezone.now())))
+    check(request.user, MAY_MANAGE, cluster_of(row.cluster))
+    selects = {"what": silence_words(row)}
+    return Removal(
+        title=_("End the silence of %(what)s?") % selects,
+        effect=_("Its incidents are notified again at the next evaluation."),
+        label=_("End silence"),
+        done=_("Ended the silence of %(what)s.") % selects,
+        back=reverse("silences"),
+        after=reverse("silences"),
+        remove=lambda: end(row, request.user, timezone.now()),
+    )
 
 
 def _shown(
@@ -206,11 +212,20 @@ def alert_note(request: HttpRequest, note: int) -> HttpResponse:
     return _sent(request, row)
 
 
-@cluster_act
-def alert_note_remove(request: HttpRequest, note: int) -> HttpResponse:
-    with transaction.atomic():
-        remove_note(held(note_or_404(note)), request.user, timezone.now())
-    return HttpResponseRedirect(reverse("alert_notes"))
+@removal
+def alert_note_remove(request: HttpRequest, note: int) -> Removal:
+    row = note_or_404(note)
+    check(request.user, MAY_MANAGE, cluster_of(row.cluster))
+    about = {"groups": row.group_pattern}
+    return Removal(
+        title=_("Remove the note about %(groups)s?") % about,
+        effect=_("Its owner, runbook and labels no longer apply to the groups that it matches."),
+        label=_("Remove the note"),
+        done=_("Removed the note about %(groups)s.") % about,
+        back=reverse("alert_note", args=[note]),
+        after=reverse("alert_notes"),
+        remove=lambda: remove_note(held(row), request.user, timezone.now()),
+    )
 
 
 def note_or_404(note_id: int) -> GroupNote:
@@ -221,11 +236,12 @@ def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
     form = AlertForm(NOTE_FIELDS, request.POST)
 
     @transaction.atomic
-    def keep(fields: Mapping[str, Any]) -> str:
-        save_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
-        return reverse("alert_notes")
+    def keep(fields: Mapping[str, Any]) -> Done:
+        kept = save_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+        sentence = _("Saved the note about %(groups)s.") if row else _("Added the note about %(groups)s.")
+        return Done(reverse("alert_notes"), sentence % {"groups": kept.group_pattern})
 
-    return sent(form, keep, partial(_shown_note, request, row, form))
+    return sent(request, form, keep, partial(_shown_note, request, row, form))
 
 
 def _shown_note(

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import PasswordChangeView
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse, reverse_lazy
 from django.utils import timezone
@@ -23,6 +23,7 @@ from consumers.rest.access import make_token, note_password, revoke_token
 from consumers.vocabulary.states import State
 from consumers.words.states import MEANINGS, REMEDIES, STATES
 from dashboard.pages.common.frame import context, frame_of, page
+from dashboard.pages.common.removal import Removal, removal
 from dashboard.pages.site.sign_on_people import roles_now
 
 LIFETIMES = [
@@ -58,15 +59,21 @@ def tokens(request: HttpRequest) -> HttpResponse:
     return _tokens(request, TokenForm(initial={"days": DEFAULT_LIFETIME}), made=made)
 
 
-@require_POST
-@login_required
-def token_revoke(request: HttpRequest, token: int) -> HttpResponse:
+@removal
+def token_revoke(request: HttpRequest, token: int) -> Removal:
     """Of one's own: another's is not there."""
     row = ApiToken.objects.filter(pk=token, user=request.user.pk).first()
     if row is None:
         raise Http404(_("There is no such token."))
-    revoke_token(row, request.user, timezone.now())  # type: ignore[arg-type]
-    return HttpResponseRedirect(reverse("tokens"))
+    return Removal(
+        title=_("Revoke the token %(name)s?") % {"name": row.name},
+        effect=_("Whatever sends it is refused from then on."),
+        label=_("Revoke"),
+        done=_("Revoked the token %(name)s.") % {"name": row.name},
+        back=reverse("tokens"),
+        after=reverse("tokens"),
+        remove=lambda: revoke_token(row, request.user, timezone.now()),  # type: ignore[arg-type]
+    )
 
 
 def _tokens(request: HttpRequest, form: TokenForm, *, made: str = "", status: int = 200) -> HttpResponse:

@@ -23,14 +23,14 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def wrong(request: HttpRequest, sentence: str, status: int = 400) -> HttpResponse:
-    return _refusal(request, _("Cannot show this page"), sentence, status)
+    return refusal(request, _("Cannot show this page"), sentence, status)
 
 
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_of_the_api(request):
         return plain_problem(403, "This is not allowed.")
     sentence = str(exception) or _("You do not have permission to see this page. Ask an administrator for access.")
-    return _refusal(request, _("Not allowed"), sentence, 403)
+    return refusal(request, _("Not allowed"), sentence, 403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -38,10 +38,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         return plain_problem(404, f"There is no {request.path}.")
     # A path that no page has carries a table of all addresses as its exception: not for readers.
     said = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
-    return _refusal(request, _("Not found"), said or _("There is no page at this address."), 404)
+    return refusal(request, _("Not found"), said or _("There is no page at this address."), 404)
 
 
-def _refusal(request: HttpRequest, title: str, sentence: str, status: int) -> HttpResponse:
+def refusal(request: HttpRequest, title: str, sentence: str, status: int) -> HttpResponse:
     frame = _frame(request)
     shown = {"title": title, "sentence": sentence, "has_no_range": True}
     return render(request, "refusal.html", shown if frame is None else context(frame, **shown), status=status)

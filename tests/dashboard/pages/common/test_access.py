@@ -3,9 +3,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from consumers.models import ApiToken, SavedFilter
 from consumers.rebalances.events import moment_text
 from dashboard.page_urls import urlpatterns
-from tests.alert_rows import a_channel, a_note, a_preview, a_rule, an_incident
+from tests.alert_rows import a_channel, a_note, a_preview, a_rule, a_silence, an_incident
 from tests.dead_letter_rows import a_resend
 from tests.rebalance_rows import a_rebalance
 from tests.reset_rows import a_reset
@@ -19,12 +20,14 @@ ASKED = {"dlq_export"}
 # What acts, and cannot be opened; who posts without permission is told so by tests of their own.
 ACTS = {"group_dlq_read", "resend_start", "resend_cancel"}
 ACTS |= {"reset_apply", "reset_resume", "reset_restore", "reset_cancel"}
-ACTS |= {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}
-ACTS |= {"token_revoke", "alert_rule_remove", "alert_previews", "alert_preview_cancel", "thread_dump"}
-ACTS |= {"connection_check", "group_filter_save", "group_filter_remove"}
+ACTS |= {"incident_acknowledge", "channel_test", "alert_previews", "alert_preview_cancel", "thread_dump"}
+ACTS |= {"connection_check", "group_filter_save"}
 # Forms, opened and sent at the same address.
 FORMS = {"resend_plan", "reset_plan", "silences", "channel_add", "channel", "alert_note_add", "alert_note"}
 FORMS |= {"selected_silence", "selected_plan", "tokens", "password", "alert_rule_add", "alert_rule", "lost_offsets"}
+# Questions, whose button removes what they are about.
+FORMS |= {"silence_end", "channel_remove", "alert_note_remove", "token_revoke", "alert_rule_remove"}
+FORMS |= {"group_filter_remove"}
 ROUTES = {str(route.name): route for route in urlpatterns}
 GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
 
@@ -60,6 +63,10 @@ def test_it_answers_who_is_logged_in_and_is_not_cached(admin_client: Client, nam
     an_incident(a_rule(id=PROD_BILLING["rule"]), group, id=PROD_BILLING["incident"])
     a_channel(id=PROD_BILLING["channel"])
     a_note(id=PROD_BILLING["note"])
+    a_silence(id=PROD_BILLING["silence"])
+    own = {"user_id": admin_client.session["_auth_user_id"], "created_at": ago(600)}
+    ApiToken.objects.create(id=PROD_BILLING["token"], name="CI", **own)
+    SavedFilter.objects.create(id=PROD_BILLING["filter"], name="mine", **own)
     a_preview(id=PROD_BILLING["preview"])
     response = admin_client.get(address(name))
     assert response.status_code == 200
