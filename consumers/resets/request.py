@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from consumers.jobs.hold import Hold, why_read_only
@@ -92,10 +92,16 @@ def may_be_written(reset: Reset) -> QuerySet[ResetQueue]:
 
 
 def resumable(reset: Reset) -> QuerySet[ResetQueue]:
-    """Queues to be moved that certainly were not, or that were read back at their former offset."""
+    """Queues to be moved that certainly were not, or that were read back at their former offset.
+
+    Members are told all queues of a topic at a broker at once: none where another of them may have moved.
+    """
     untouched = Q(step__in=(ResetStep.FAILED, ResetStep.NOT_DONE))
     stayed = Q(step=ResetStep.READ_BACK, outcome=ResetOutcome.UNCHANGED)
-    return ResetQueue.objects.filter(untouched | stayed, reset=reset, left_out=None)
+    rows = ResetQueue.objects.filter(reset=reset, left_out=None)
+    told_together = rows.filter(method=ResetMethod.CLIENT, topic=OuterRef("topic"), broker=OuterRef("broker"))
+    may_have_moved = Q(method=ResetMethod.CLIENT) & Exists(told_together.exclude(untouched | stayed))
+    return rows.filter(untouched | stayed).exclude(may_have_moved)
 
 
 def _why_not_now(reset: Reset, user: Any) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.models import ConsumerGroup, Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
+from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.acts import resume
 from consumers.resets.target_values import Asker, ResetRefused
 from consumers.words.reasons import stored_words
@@ -102,6 +102,36 @@ def test_one_whose_queues_were_all_written_does_not_go_on(billing: ConsumerGroup
     a_reset_queue(reset, step=READ_BACK, outcome=ResetOutcome.UNKNOWN)
     with pytest.raises(ResetRefused, match="It has no queue left to move"):
         resume(reset, ann, "billing", NOW)
+
+
+MEMBERS_TOLD: dict[str, Any] = {"method": ResetMethod.CLIENT, "step": READ_BACK}
+
+
+@pytest.mark.parametrize("outcome", [ResetOutcome.CONFIRMED, ResetOutcome.OVERWRITTEN, ResetOutcome.UNKNOWN])
+def test_members_are_not_told_again_of_a_queue_that_moved_beside_one_that_stayed(
+    billing: ConsumerGroup, ann: Asker, outcome: ResetOutcome
+) -> None:
+    """One call tells them all queues of the topic there: what was consumed since would come again, or be skipped."""
+    reset = ended(billing)
+    stayed = a_reset_queue(reset, 0, outcome=ResetOutcome.UNCHANGED, **MEMBERS_TOLD)
+    a_reset_queue(reset, 1, outcome=outcome, **MEMBERS_TOLD)
+    with pytest.raises(ResetRefused, match="It has no queue left to move"):
+        resume(reset, ann, "billing", NOW)
+    a_reset_queue(reset, 0, topic="Payments", step=ResetStep.NOT_DONE, method=ResetMethod.CLIENT)
+    resume(reset, ann, "billing", NOW)
+    stayed.refresh_from_db()
+    assert stayed.outcome == ResetOutcome.UNCHANGED
+    assert ResetQueue.objects.get(topic="Payments").step == ResetStep.PLANNED
+
+
+def test_members_are_told_again_of_queues_that_all_stayed(billing: ConsumerGroup, ann: Asker) -> None:
+    reset = ended(billing)
+    for queue_id in (0, 1):
+        a_reset_queue(reset, queue_id, outcome=ResetOutcome.UNCHANGED, **MEMBERS_TOLD)
+    # Another broker's queues are told by another call.
+    a_reset_queue(reset, 2, broker="broker-b", outcome=ResetOutcome.CONFIRMED, **MEMBERS_TOLD)
+    resume(reset, ann, "billing", NOW)
+    assert ResetQueue.objects.filter(step=ResetStep.PLANNED).count() == 2
 
 
 def test_beside_another_of_its_group_it_does_not_go_on(billing: ConsumerGroup, ann: Asker) -> None:
