@@ -31,7 +31,10 @@ MOVING = CHOSEN & ~Q(method=ResetMethod.NOTHING)
 
 CONFIRMED = MOVING & Q(outcome=ResetOutcome.CONFIRMED)
 
-BACK, ON = CONFIRMED & Q(before__gt=F("target")), CONFIRMED & Q(before__lt=F("target"))
+# Of members that are told a time their broker says where they go, and not the plan.
+WENT_TO = Coalesce("answered", "target")
+
+BACK, ON = CONFIRMED & Q(before__gt=WENT_TO), CONFIRMED & Q(before__lt=WENT_TO)
 
 IN_FACT = ("replayed_in_fact", "skipped_in_fact")
 
@@ -68,8 +71,8 @@ def _sums() -> dict[str, Any]:
         **{f"{name}_silent": Count("pk", filter=CHOSEN & Q(**{name: None})) for name in MESSAGES},
         **{f"{name}_sum": Sum(name, filter=CHOSEN) for name in MESSAGES},
         # The offset when it was written, not the planned one: a group with members has moved on meanwhile.
-        "replayed_in_fact": Coalesce(Sum(F("before") - F("target"), filter=BACK), 0),
-        "skipped_in_fact": Coalesce(Sum(F("target") - Greatest("before", "min_offset"), filter=ON), 0),
+        "replayed_in_fact": Coalesce(Sum(F("before") - WENT_TO, filter=BACK), 0),
+        "skipped_in_fact": Coalesce(Sum(WENT_TO - Greatest("before", "min_offset"), filter=ON), 0),
         "confirmed": Count("pk", filter=CONFIRMED),
         "confirmed_without_before": Count("pk", filter=CONFIRMED & Q(before=None)),
         "earliest_target_time": Min("target_time", filter=CHOSEN),

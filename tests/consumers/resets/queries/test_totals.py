@@ -74,6 +74,14 @@ def test_what_came_again_in_fact_counts_from_where_a_queue_stood_when_it_was_wri
     assert (found.replayed_in_fact, found.skipped_in_fact) == (35, 60)
 
 
+def test_members_that_were_told_a_time_went_where_their_broker_said(reset: Reset) -> None:
+    """What came between the plan and the reset is skipped too; what expired meanwhile does not come again."""
+    confirmed(reset, 0, before=90, target=100, answered=150, method=ResetMethod.CLIENT)
+    confirmed(reset, 1, before=75, target=10, answered=30, method=ResetMethod.CLIENT)
+    found = sums(reset)
+    assert (found.replayed_in_fact, found.skipped_in_fact) == (45, 60)
+
+
 def test_before_a_queue_is_confirmed_nothing_is_known_in_fact(reset: Reset) -> None:
     confirmed(reset, 0, before=75, target=40, outcome=ResetOutcome.UNKNOWN)
     found = sums(reset)
