@@ -167,7 +167,7 @@ def _query(fields: list[tuple[str, str]]) -> str | None:
 
 def _written(row: ResetRow) -> str:
     if row.kind != ResetKind.OFFSETS:
-        return f"{row.value:g} s" if row.kind == ResetKind.SKIP_OLDER else str(row.value)
+        return f"{row.value:.12g} s" if row.kind == ResetKind.SKIP_OLDER else str(row.value)
     lines = [",".join(str(entry[name]) for name in ("topic", "broker", "queue_id", "offset")) for entry in row.value]
     return "\n".join(["topic,broker,queue_id,offset", *lines])
 

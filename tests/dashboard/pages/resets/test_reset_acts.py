@@ -121,6 +121,7 @@ def test_where_nothing_can_be_restored_it_says_why(operator: Client, billing: Co
         ("earliest", None, None),
         ("shift", -500, "-500"),
         ("skip_older", 90.5, "90.5 s"),
+        ("skip_older", 14.0 * 86_400, "1209600 s"),
         ("moment", "2026-03-14T02:14:24+00:00", "2026-03-14T02:14:24+00:00"),
         (
             "offsets",
