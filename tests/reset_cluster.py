@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ MEMBERS = {"consumeType": "CONSUME_PASSIVELY", "messageModel": "CLUSTERING", "co
 
 @dataclass
 class Master:
-    """`ends` by topic and queue id; `offsets` by group, topic and queue id. `silent`: it never answers.
+    """`ends` by topic and queue id; `offsets` by group, topic and queue id. `silent`: it never answers. `awaits`: it
+    answers once that is set.
 
     `refuses`: {code: answer code}. `modes`: {topic: {group: POP or PULL}}. `asked`: what it was asked.
 
@@ -37,6 +39,7 @@ class Master:
     modes: dict[str, dict[str, str]] = field(default_factory=dict)
     refuses: dict[int, int] = field(default_factory=dict)
     silent: bool = False
+    awaits: threading.Event | None = None
     early: int = 0
     asked: list[Command] = field(default_factory=list)
     address: str = ""
@@ -137,6 +140,8 @@ class FakeCluster:
 def telling(master: Master) -> Behaviour:
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for command in commands(reader):
+            if master.awaits is not None:
+                await asyncio.to_thread(master.awaits.wait, 80)
             if (said := master.answer(command)) is not None:
                 writer.write(encode(said))
 

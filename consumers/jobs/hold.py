@@ -6,9 +6,11 @@ another thing. The clock is that of the workers; they must agree to within some 
 """
 
 import asyncio
+import math
 import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -89,6 +91,41 @@ class Hold(Generic[Key]):
     def renew_if_old(self, now: datetime) -> None:
         if now - self.at > FRESH:
             self.renew(now)
+
+
+# How often a worker that waits shows that it lives, and for how long at most: each call that it waits for has its own
+# deadline, and ten thousand of them far away take minutes.
+BEAT_SECONDS = 5.0
+KEPT_ALIVE_SECONDS = 300.0
+
+Answer = TypeVar("Answer")
+
+
+class NoEnd(WireClosed):
+    """The request did not end, and its wire did not end it either: another wire may be asked."""
+
+
+def keep_alive(
+    hold: Hold,
+    clock: Callable[[], datetime],
+    ask: Callable[[], Answer],
+    *,
+    beat_seconds: float = BEAT_SECONDS,
+    longest_seconds: float = KEPT_ALIVE_SECONDS,
+) -> Answer:
+    """What `ask` returns or raises. It runs in a thread, so it must not touch the database.
+
+    Raises NotHeld; NoEnd where `ask` lasts too long. Its thread is not waited for: the wire
+    bounds it too.
+    """
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kept-alive")
+    asked = thread.submit(ask)
+    thread.shutdown(wait=False)
+    for _ in range(math.ceil(longest_seconds / beat_seconds)):
+        if wait([asked], beat_seconds).done:
+            return asked.result(timeout=0)
+        hold.renew(clock())
+    raise NoEnd(f"the cluster gave no result within {longest_seconds:.3g} s")
 
 
 def left_behind(model: type[Model], running: str, now: datetime) -> list[UUID]:
@@ -174,8 +211,6 @@ def close_wires() -> None:
 
 # What a job reaches of a cluster: its masters by broker name, and its name servers.
 TRIES, PAUSE_SECONDS = 3, 0.2
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,16 @@ continue.
 """
 
 import asyncio
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from consumers.jobs.hold import Hold, Ports
+from consumers.jobs.hold import Hold, Ports, keep_alive
 from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
-from consumers.polling.registration import WireClosed
 from consumers.resets.applying.case import Present, Series, Timing, Written, restored, saved, seconds_between
 from consumers.resets.applying.outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, SettledOutcome, outcome_of
 from consumers.resets.planning.gather import Masters, Membership, membership
@@ -24,40 +20,6 @@ from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ReadBackEvidence
-
-BEAT_SECONDS = 5.0
-# Each call of a check has its own deadline; a check of ten thousand queues far away takes minutes.
-KEPT_ALIVE_SECONDS = 300.0
-
-Answer = TypeVar("Answer")
-
-
-class NoEnd(WireClosed):
-    """The request did not end, and its wire did not end it either: another wire may be asked."""
-
-
-def keep_alive(
-    hold: Hold,
-    clock: Callable[[], datetime],
-    ask: Callable[[], Answer],
-    *,
-    beat_seconds: float = BEAT_SECONDS,
-    longest_seconds: float = KEPT_ALIVE_SECONDS,
-) -> Answer:
-    """What `ask` returns or raises. It runs in a thread, so it must not touch the database.
-
-    Raises NotHeld; NoEnd where `ask` lasts too long. Its thread is not waited for: the wire
-    bounds it too.
-    """
-    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reset")
-    asked = thread.submit(ask)
-    thread.shutdown(wait=False)
-    for _ in range(math.ceil(longest_seconds / beat_seconds)):
-        if wait([asked], beat_seconds).done:
-            return asked.result(timeout=0)
-        hold.renew(clock())
-    raise NoEnd(f"the cluster gave no result within {longest_seconds:.3g} s")
-
 
 # One round of reading back: each queue's offset and the group's members, from all masters at once.
 

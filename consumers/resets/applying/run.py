@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, NotHeld, Ports, connected, left_behind
+from consumers.jobs.hold import Hold, NotHeld, Ports, connected, keep_alive, left_behind
 from consumers.models import (
     Cluster,
     ConsumerGroup,
@@ -20,7 +20,7 @@ from consumers.models import (
     ResetStep,
 )
 from consumers.polling.registration import NoAccess, WireClosed
-from consumers.resets.applying.loop import keep_alive, read_back
+from consumers.resets.applying.loop import read_back
 from consumers.resets.applying.write import FIELDS, GONE, Clock, MayNotWrite, Writing, why_not_written, why_too_late
 from consumers.resets.methods import what_moved
 from consumers.resets.planning.gather import gather, known_of

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, NotHeld, Ports, connected, reading
+from consumers.jobs.hold import BEAT_SECONDS, Hold, NotHeld, Ports, connected, keep_alive, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
@@ -135,16 +135,18 @@ class Draft:
     warnings: list[str]
 
 
-def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, alive: Callable[[], None]) -> Draft:
-    """`alive` is called between rounds of calls. Raises ResetRefused."""
-    return _Draft(reset, group, ports, now, alive).made()
+# Runs a round of calls, in a thread, while its worker shows that it lives.
+Kept = Callable[[Callable[[], Any]], Any]
+
+
+def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, kept: Kept) -> Draft:
+    """Raises ResetRefused."""
+    return _Draft(reset, group, ports, now, kept).made()
 
 
 class _Draft:
-    def __init__(
-        self, reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, alive: Callable[[], None]
-    ) -> None:
-        self._reset, self._group, self._ports, self._now, self._alive = reset, group, ports, now, alive
+    def __init__(self, reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, kept: Kept) -> None:
+        self._reset, self._group, self._ports, self._now, self._kept = reset, group, ports, now, kept
         self._kind = ResetKind(reset.kind)
         self._masters = Masters(ports)
         self._left_out: dict[QueueKey, str] = {}
@@ -168,8 +170,8 @@ class _Draft:
         return Draft(facts, rows, [*warnings_of(self._reset, group, facts, rows), *self._warnings])
 
     def _run(self, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-        self._alive()
-        return self._ports.wire.run(work())
+        answer: Answer = self._kept(lambda: self._ports.wire.run(work()))
+        return answer
 
     def _picked(self) -> Chosen:
         choice = choice_of(self._reset, self._group)
@@ -198,7 +200,6 @@ class _Draft:
     def _found(self, read: Mapping[QueueKey, QueueOffsets]) -> Mapping[QueueKey, int | str]:
         target = TARGETS[self._kind]
         if target.given is not None:
-            self._alive()
             given = target.given(self._reset, list(read), self._ports, self._now)
             self._warnings += given.warnings
             return given.offsets
@@ -243,14 +244,19 @@ Clock = Callable[[], datetime]
 ROWS_AT_ONCE = 5_000
 
 
-def make_plan(reset_id: UUID, ports: Ports, clock: Clock) -> None:
+def make_plan(reset_id: UUID, ports: Ports, clock: Clock, *, beat_seconds: float = BEAT_SECONDS) -> None:
     """PLANNED or REFUSED afterwards, unless another worker has it, or it needs no plan any more."""
+
+    def kept(ask: Callable[[], Any]) -> Any:
+        hold.renew_if_old(clock())
+        return keep_alive(hold, clock, ask, beat_seconds=beat_seconds)
+
     try:
         hold = Hold.take(Reset, reset_id, ResetStatus.PLANNING, clock())
         reset = Reset.objects.get(pk=reset_id)
         group = ConsumerGroup.objects.select_related("cluster").get(resets=reset_id)
         try:
-            made = draft(reset, group, ports, clock(), lambda: hold.renew_if_old(clock()))
+            made = draft(reset, group, ports, clock(), kept)
         except ResetRefused as refusal:
             refuse_unplanned(reset_id, refusal.reason, clock())
             return

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.hold import Hold, NotHeld
+from consumers.jobs.hold import Hold, NotHeld, keep_alive
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.applying.loop import keep_alive
 from consumers.resets.applying.run import give_up_hopeless, run
 from consumers.words.reasons import stored_words
 from tests.consumers.resets.applying.conftest import Site, steps

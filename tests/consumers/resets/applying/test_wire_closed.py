@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.hold import Hold, close_wires, connected
+from consumers.jobs.hold import Hold, NoEnd, close_wires, connected, keep_alive
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.registration import Wire, WireClosed
-from consumers.resets.applying.loop import NoEnd, keep_alive
 from consumers.resets.applying.run import MOST_WIRES, run, work
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.words.reasons import stored_words

@@ -1,5 +1,7 @@
 """What the worker does with a reset that is to be planned."""
 
+import threading
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,9 +10,11 @@ import pytest
 from consumers.jobs.hold import Ports, close_wires
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.planning.run import make_plan, run_plan
+from consumers.resets.request import refuse_forgotten
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ResetAct
 from consumers.words.reasons import stored_words
+from tests.fake_clock import FakeClock
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW
 
@@ -90,3 +94,22 @@ def test_one_that_is_planned_or_given_up_is_left_alone(
 ) -> None:
     assert planned(a_reset(group, status=status)).status == status
     assert not fake.asked()
+
+
+def test_a_plan_that_takes_long_shows_that_its_worker_lives(
+    group: ConsumerGroup, fake: FakeCluster, ports: Ports
+) -> None:
+    """Beat refuses what no worker was seen to work on for a minute; ten thousand queues far away take longer."""
+    reset, clock, beaten = a_reset(group), FakeClock(), threading.Event()
+    fake.masters["broker-b"].awaits = beaten
+
+    def read() -> datetime:
+        if clock.readings > 12:
+            beaten.set()
+        clock.pass_by(20)
+        refuse_forgotten(clock.at)
+        return clock()
+
+    make_plan(reset.pk, replace(ports, deadline_seconds=5.0), read, beat_seconds=0.01)
+    reset.refresh_from_db()
+    assert (reset.status, stored_words(reset.error)) == (ResetStatus.PLANNED, None)
