@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -10,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
-from consumers.jobs.hold import Hold, NotHeld, Ports, connected, why_read_only
+from consumers.jobs.hold import BEAT_SECONDS, Hold, NotHeld, Ports, connected, keep_alive, why_read_only
 from consumers.jobs.permissions import may
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import NoAccess, WireClosed
@@ -86,10 +87,16 @@ def settled_from(items: Sequence[ResendItem]) -> datetime:
     return max(item.at for item in items if item.at is not None) + SETTLING
 
 
-def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime) -> None:
-    """Sets the outcome of each; SENDING remains where the broker did not answer but may still. Raises WireClosed."""
+Looked = Search | RocketMQError | str
+# Runs a search, in a thread, while its worker shows that it lives.
+Kept = Callable[[Callable[[], Looked]], Looked]
+
+
+def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime, kept: Kept) -> None:
+    """Sets the outcome of each; SENDING remains where the broker did not answer but may still. Raises WireClosed and
+    NotHeld."""
     for target, there in by_target(items).items():
-        looked = _look(ports, job, target, there)
+        looked = kept(partial(_look, ports, job, target, there))
         for item in there:
             if isinstance(looked, Search):
                 _conclude(item, looked, job, now)
@@ -102,7 +109,7 @@ def _unread(looked: RocketMQError | str) -> str:
     return looked if isinstance(looked, str) else stored_reason(ResendCause.TARGET_UNREAD, error=str(looked))
 
 
-def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> Search | RocketMQError | str:
+def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> Looked:
     admin = ports.admin(target.broker)
     if admin is None:
         return stored_reason(ResendCause.ADDRESS_UNKNOWN, broker=target.broker)
@@ -139,19 +146,21 @@ FAILURES_IN_A_ROW = 16
 BEAT = timedelta(seconds=5)
 
 
-def work(resend_id: UUID, ports: Ports, clock: Clock, pause: Pause) -> None:
+def work(resend_id: UUID, ports: Ports, clock: Clock, pause: Pause, *, beat_seconds: float = BEAT_SECONDS) -> None:
     try:
         hold = Hold.take(Resend, resend_id, ResendStatus.RUNNING, clock())
         resend = Resend.objects.select_related("group").get(pk=resend_id)
-        _Work(resend, ports, hold, clock, pause).to_the_end()
+        _Work(resend, ports, hold, clock, pause, beat_seconds).to_the_end()
     except NotHeld as other:
         logger.info("%s", other)
 
 
 class _Work:
-    def __init__(self, resend: Resend, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
+    def __init__(
+        self, resend: Resend, ports: Ports, hold: Hold, clock: Clock, pause: Pause, beat_seconds: float
+    ) -> None:
         self._resend, self._ports, self._hold = resend, ports, hold
-        self._clock, self._pause = clock, pause
+        self._clock, self._pause, self._beat_seconds = clock, pause, beat_seconds
         self._errand = ResendJob(resend.pk, resend.group, resend.destination == Destination.GROUP)
         self._batch = Batch(resend, self._errand, ports, hold, clock)
         self._failures = 0
@@ -191,11 +200,14 @@ class _Work:
         while (wait := settled_from(items) - self._clock()) > timedelta():
             self._pause(min(wait, BEAT).total_seconds())
             self._hold.renew(self._clock())
-        settle(self._ports, self._errand, items, self._clock())
+        settle(self._ports, self._errand, items, self._clock(), self._kept)
         self._batch.save(items)
         self._note(items)
         if any(item.outcome == ResendOutcome.SENDING for item in items):
             self._pause(BEAT.total_seconds())
+
+    def _kept(self, ask: Callable[[], Looked]) -> Looked:
+        return keep_alive(self._hold, self._clock, ask, beat_seconds=self._beat_seconds)
 
     def _note(self, items: list[ResendItem]) -> None:
         for item in items:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import struct
+import threading
 from collections import defaultdict
 from enum import Enum
 
@@ -27,7 +28,8 @@ class Act(Enum):
 class FakeQueues:
     """`queues`: {(topic, queue id): [(properties, body)]}; `first`: the min offset of each; `acts`: of the next sends.
 
-    `broken`: {request code: an act} for other requests. `permission` and `queue_count` are those of every route.
+    `broken`: {request code: an act} for other requests. `awaits`: pulls are answered once that is set.
+    `permission` and `queue_count` are those of every route.
     """
 
     def __init__(self) -> None:
@@ -35,6 +37,7 @@ class FakeQueues:
         self.first: dict[tuple[str, int], int] = defaultdict(int)
         self.acts: list[Act] = []
         self.broken: dict[int, Act] = {}
+        self.awaits: threading.Event | None = None
         self.permission, self.queue_count = 6, 1
         self.address = ""
         self.sends: list[Command] = []
@@ -53,6 +56,8 @@ class FakeQueues:
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for command in commands(reader):
+            if self.awaits is not None and command.code == RequestCode.PULL_MESSAGE:
+                await asyncio.to_thread(self.awaits.wait, 80)
             if command.code == RequestCode.SEND_MESSAGE_V2:
                 act = self.acts.pop(0) if self.acts else Act.STORE
             else:

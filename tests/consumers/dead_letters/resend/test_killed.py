@@ -1,14 +1,19 @@
 """A worker that dies at any moment, and the one after it: each message arrives once, or its row says unknown."""
 
+import contextlib
 import itertools
+import threading
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.dead_letters.resend.run import work
 from consumers.models import Resend, ResendOutcome
-from tests.consumers.dead_letters.resend.conftest import Site, outcomes
-from tests.consumers.dead_letters.resend.fake_queues import Act
+from consumers.polling.registration import Wire, WireClosed
+from tests.consumers.dead_letters.resend.conftest import Site, an_item, outcomes
+from tests.consumers.dead_letters.resend.fake_queues import NAME, Act
 from tests.fake_clock import FakeClock, Killed
 
 LETTERS = 4
@@ -101,3 +106,43 @@ def test_a_worker_that_was_taken_for_dead_sends_nothing_more(site: Site, clock: 
     assert slept
     assert outcomes(resend) == [ResendOutcome.SENT] * LETTERS
     assert sorted(site.broker.keys(site.retry)) == [f"k{number}" for number in range(LETTERS)]
+
+
+def test_a_worker_that_searches_for_long_is_not_taken_for_dead(site: Site, clock: FakeClock) -> None:
+    """Whoever took over would search as long, and be taken for dead as well: no message would ever be settled."""
+    resend = site.running([])
+    item = an_item(
+        resend,
+        *site.died(1),
+        ResendOutcome.SENDING,
+        at=clock.at,
+        target_topic=site.retry,
+        target_broker=NAME,
+        target_queue_id=0,
+        floor_offset=0,
+    )
+    site.broker.put(site.retry, f"KEYS\x01k0\x02consumerscope_resend\x01{resend.pk.hex}/{item.pk}\x02")
+    clock.pass_by(31)
+    site.broker.awaits = searched = threading.Event()
+    readings = itertools.count()
+    another = replace(site.ports, wire=closed_wire())
+
+    def read() -> datetime:
+        """The search is over after a minute, in which beat hands over what a dead worker left behind."""
+        number = next(readings)
+        if number > 9:
+            searched.set()
+        elif number > 3:
+            clock.pass_by(10)
+            with contextlib.suppress(WireClosed):
+                work(resend.pk, another, clock, clock.pause)
+        return clock()
+
+    work(resend.pk, replace(site.ports, deadline_seconds=5.0), read, clock.pause, beat_seconds=0.01)
+    assert outcomes(resend) == [ResendOutcome.SENT]
+
+
+def closed_wire() -> Wire:
+    wire = Wire()
+    wire.close()
+    return wire
