@@ -18,7 +18,7 @@ from consumers.dead_letters.export_stream import (
 )
 from consumers.dead_letters.filters import MAYBE_SENT
 from consumers.dead_letters.read_queue import DeadQueue, Ends, Place, Tries, reason_of
-from consumers.jobs.hold import connected, masters
+from consumers.jobs.hold import connected, masters, without_address
 from consumers.models import Cluster, ConsumerGroup, ResendItem
 from consumers.polling.registration import NoAccess, Wire
 from consumers.queries.groups import find_group
@@ -27,6 +27,7 @@ from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError, ResponseCode, RocketMQError
+from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.words.reasons import stored_words
 
 # All messages that a group's dead-letter queues hold, read from the brokers from begin to end.
@@ -65,6 +66,9 @@ class Stock:
                 queue = DeadQueue(brokers[name], dlq_topic(self.group), queue_id, self.deadline_seconds)
                 for messages in self._queue(wire, queue, place):
                     yield Piece(name, messages)
+            if unread := without_address(self.cluster):
+                why = stored_reason(PollProblem.NO_MASTER_LISTED, broker=", ".join(unread))
+                raise ExportFailed(stored_words(why))
         except NoAccess as error:
             raise ExportFailed(stored_words(str(error))) from None
         except RocketMQError as error:

@@ -201,6 +201,12 @@ def masters(cluster: Cluster, wire: Wire) -> dict[str, BrokerAdmin]:
     return {broker.name: BrokerAdmin(wire.pool, broker.address) for broker in brokers}
 
 
+def without_address(cluster: Cluster) -> list[str]:
+    """Brokers of which no reading has seen a master, only slaves: what their master holds cannot be asked for."""
+    unknown = cluster.brokers.filter(broker_id=MASTER, address="")
+    return list(unknown.order_by("name").values_list("name", flat=True))
+
+
 def close_wires() -> None:
     with _guard:
         wires = [wire for _, wire in _wires.values()]

@@ -59,10 +59,11 @@ class SearchedTopics:
 
 @dataclass(frozen=True)
 class Brokers:
-    """Masters by name."""
+    """Masters by name. `unknown`: brokers whose master is not known, and may have copies all the same."""
 
     messages: Mapping[str, MessageCalls]
     admins: Mapping[str, BrokerAdmin]
+    unknown: Sequence[str] = ()
 
     def of_stored_id(self, stored_id: str) -> str | None:
         """The broker that says of itself that it listens where the id was made; None for what is no such id."""
@@ -170,7 +171,8 @@ class Lookup:
         await asyncio.gather(*(self._search_place(key, topic, broker, others) for topic, broker in places))
 
     def _brokers_of(self, topic: str) -> Sequence[str]:
-        return [broker for broker in self.topics.normal.get(topic, ()) if broker] or list(self.brokers.messages)
+        known = [broker for broker in self.topics.normal.get(topic, ()) if broker]
+        return known or [*self.brokers.messages, *self.brokers.unknown]
 
     async def _search_place(self, key: str, topic: str, broker: str, others: bool) -> None:
         async with self._gate:

@@ -23,7 +23,7 @@ from consumers.dead_letters.inspection import (
 from consumers.jobs import acts, asking
 from consumers.jobs.acts import ActRefused
 from consumers.jobs.asking import PATIENCE, Answer, AnswerFailed
-from consumers.jobs.hold import Ports, connected, reaching
+from consumers.jobs.hold import Ports, connected, reaching, without_address
 from consumers.messages.joined import FoundCopies
 from consumers.models import ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
 from consumers.queries.groups import find_group
@@ -110,6 +110,7 @@ def look_up(wanted: WantedMessage, now: datetime) -> FoundCopies:
         brokers = Brokers(
             {name: MessageCalls(wire.pool, address) for name, address in addresses.items()},
             {name: BrokerAdmin(wire.pool, address) for name, address in addresses.items()},
+            without_address(group.cluster),
         )
         if not addresses:
             raise AnswerFailed(AnswerProblem.NO_BROKER)

@@ -162,6 +162,13 @@ def test_an_export_that_breaks_off_says_so_and_how_many_there_were(
     assert len(rows) == 55 + (format == "csv")
 
 
+def test_an_export_without_a_broker_of_which_slaves_alone_are_known_says_so(api: Client, group: ConsumerGroup) -> None:
+    a_broker(group.cluster, "broker-b", address="")
+    *rows, last = text_of(api.get(URL)).splitlines()
+    assert len(rows) == 1 + 100
+    assert last == "# incomplete: The name server lists no master of broker-b. (100 messages before)"
+
+
 @pytest.mark.usefixtures("group")
 def test_a_broker_that_refuses_is_told_with_what_to_do(api: Client, broker: DeadLetterBroker) -> None:
     broker.refuses[RequestCode.GET_TOPIC_STATS_INFO] = ResponseCode.NO_PERMISSION

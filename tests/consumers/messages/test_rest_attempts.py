@@ -65,6 +65,16 @@ def test_it_joins_the_attempts_of_a_message(operator_api: Client, broker: IndexB
 
 
 @pytest.mark.usefixtures("tasks_at_once")
+def test_a_broker_of_which_slaves_alone_are_known_was_not_searched(operator_api: Client, broker: IndexBroker) -> None:
+    failed_once(broker)
+    a_broker(Cluster.objects.get(), "broker-b", address="")
+    answer = operator_api.get(url("U1")).json()
+    assert (answer["complete"], len(answer["attempts"])) == (False, 3)
+    unread = {(one["topic"], one["broker"]) for one in answer["searched"] if one["unknown_reason"] is not None}
+    assert {(RETRY, "broker-b"), (DEAD, "broker-b")} <= unread
+
+
+@pytest.mark.usefixtures("tasks_at_once")
 def test_a_key_may_hold_a_slash(operator_api: Client, broker: IndexBroker) -> None:
     failed_once(broker, KEYS="orders/7")
     assert len(operator_api.get(url("orders/7")).json()["attempts"]) == 3
