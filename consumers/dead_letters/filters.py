@@ -195,7 +195,8 @@ def query_of(filters: DeadLetterFilters) -> str:
 def _time(name: str, text: str) -> datetime:
     try:
         time = parse_datetime(text)
-    except ValueError:
+        time = time.astimezone(UTC) if time and time.tzinfo else time and time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         time = None
     if time is None:
         raise WrongFilter(
@@ -203,4 +204,4 @@ def _time(name: str, text: str) -> datetime:
             gettext("“%(text)s” is not a time. Use the form 2026-01-31T14:05 or 2026-01-31T14:05:00Z.")
             % {"text": text},
         )
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time

@@ -162,8 +162,8 @@ class PlannedResend(ResendRow):
 
 class PlaceSerializer(serializers.Serializer[Any]):
     broker = serializers.CharField()
-    queue_id = serializers.IntegerField(min_value=0)
-    offset = serializers.IntegerField(min_value=0)
+    queue_id = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+    offset = serializers.IntegerField(min_value=0, max_value=2**63 - 1)
 
 
 class FilterSerializer(serializers.Serializer[Any]):

@@ -9,6 +9,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
+from consumers.rest.requests import FIRST_YEAR, LAST_YEAR
 from dashboard.pages.site.problems import UnknownFilter
 
 SECONDS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
@@ -35,12 +36,13 @@ def moment_of(request: HttpRequest, now: datetime) -> datetime | None:
 
 
 def read_moment(text: str) -> datetime | None:
-    """In UTC where it names no zone; null where it is no time."""
+    """In UTC where it names no zone; null where it is no time, or one so near an end of the calendar that what is
+    counted from it would be none."""
     try:
         at = parse_datetime(text)
     except ValueError:
         return None
-    if at is None:
+    if at is None or not FIRST_YEAR <= at.year <= LAST_YEAR:
         return None
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 

@@ -76,6 +76,7 @@ def test_all_are_chosen_where_that_is_said(operator_api: Client, billing: Consum
         (requested(3, reason=" "), 400, "blank"),
         (requested(3, rate_per_second=1000), 400, "500"),
         ({"filter": {"colour": "red"}, "destination": "group", "reason": "x"}, 400, "Unknown filter"),
+        (requested(2**63), 400, "less than or equal"),
         (requested(3, 99), 409, "broker-a/0/99"),
         ({"filter": {"tag": "none"}, "destination": "group", "reason": "x"}, 409, "No message is chosen"),
     ],

@@ -32,6 +32,8 @@ def test_it_reads_words(query: dict[str, str], filters: DeadLetterFilters) -> No
     [
         ({"from": "noon"}, "from", "“noon” is not a time"),
         ({"to": "2026-02-31T00:00"}, "to", "is not a time"),
+        # In UTC before the first time that can be told.
+        ({"from": "0001-01-01T00:00:00+14:00"}, "from", "is not a time"),
         ({"resent": "maybe"}, "resent", "neither true nor false"),
         ({"from": "2026-03-01T12:00", "to": "2026-03-01T12:00"}, "from", "The range is empty"),
         ({"key": "a\x00"}, "key", "contains a character that no message can"),

@@ -31,7 +31,11 @@ def test_without_one_the_newest_is_meant() -> None:
     assert asked(at="") is None
 
 
-@pytest.mark.parametrize("text", ["yesterday", "2026-02-30T00:00:00Z", "2026-03-14T03:00:01Z"])
+# What is counted from them, or what they are in UTC, is no time.
+OUTSIDE = ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00")
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-02-30T00:00:00Z", "2026-03-14T03:00:01Z", *OUTSIDE])
 def test_what_is_no_past_moment_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UnknownFilter, match="2026-03-14T02:14:24Z"):
         asked(at=text)
