@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
-from consumers.jobs.hold import BEAT_SECONDS, Hold, NotHeld, Ports, connected, keep_alive, why_read_only
+from consumers.jobs.hold import BEAT_SECONDS, Hold, NotHeld, Ports, connected, keep_alive, read_only_reason
 from consumers.jobs.permissions import may
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import NoAccess, WireClosed
@@ -26,9 +26,10 @@ MAY_RESEND = "consumers.resend_dead_letters"
 
 
 def why_not_sent(resend_id: UUID) -> str | None:
-    """Null where messages may be sent. Some queries: a task's arguments and earlier checks are not trusted."""
+    """A stored reason; null where messages may be sent. Some queries: a task's arguments and earlier checks are not
+    trusted."""
     resend = Resend.objects.select_related("group__cluster", "started_by").get(pk=resend_id)
-    if against := why_read_only(resend.group.cluster.name):
+    if against := read_only_reason(resend.group.cluster.name):
         return against
     name = resend.started_by_name or "somebody"
     if resend.started_by is None:
@@ -235,7 +236,7 @@ def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
     """Ends the resend at once where its cluster cannot be reached."""
     resend = Resend.objects.select_related("group__cluster").get(pk=resend_id)
     cluster = resend.group.cluster
-    if against := why_read_only(cluster.name) or _why_too_late(resend, clock()):
+    if against := read_only_reason(cluster.name) or _why_too_late(resend, clock()):
         _give_up(resend_id, against, clock)
         return
     try:
