@@ -43,18 +43,20 @@ def redelivered(scan: GroupScan) -> Column:
 def _column(scan: GroupScan, number: Callable[[HourOfRepeats], int], words: Callable[[float], str]) -> Column:
     found = repeats_within_hour(scan.now)
 
-    def why(place: int) -> str | None:
-        row = scan.rows[place]
-        if reason := judged_reason(scan, place):
-            return reason
-        return membership_reason(row.membership_error) if row.membership_at is None else None
-
     values = [
         # Without a repeat a group that was watched has a measured zero.
-        None if why(place) is not None else float(number(found.get(row.id, HourOfRepeats())))
+        None if _unwatched(scan, place) is not None else float(number(found.get(row.id, HourOfRepeats())))
         for place, row in enumerate(scan.rows)
     ]
-    return number_column(values, lambda place: why(place) or "", words)
+    return number_column(values, lambda place: _unwatched(scan, place) or "", words)
+
+
+def _unwatched(scan: GroupScan, place: int) -> str | None:
+    """Why nobody knows what members did: nothing was evaluated, or a broker does not say who they are."""
+    if reason := judged_reason(scan, place):
+        return reason
+    row = scan.rows[place]
+    return membership_reason(row.membership_error) if row.members is None else None
 
 
 def _past(*, messages: bool) -> PastSource:
@@ -96,18 +98,10 @@ def _inflows(end: datetime) -> dict[int, int]:
 def rebalances(scan: GroupScan) -> Column:
     """Episodes with a rebalance within the last hour. One query."""
     found = episodes_within_hour(scan.now)
-
-    def known(place: int) -> bool:
-        return scan.rows[place].membership_at is not None and judged_reason(scan, place) is None
-
-    def reason(place: int) -> str:
-        row = scan.rows[place]
-        return judged_reason(scan, place) or membership_reason(row.membership_error)
-
     return number_column(
         # Zero rebalances of a group that was watched is a measured zero.
-        [found.get(row.id, 0) if known(place) else None for place, row in enumerate(scan.rows)],
-        reason,
+        [found.get(row.id, 0) if _unwatched(scan, place) is None else None for place, row in enumerate(scan.rows)],
+        lambda place: _unwatched(scan, place) or "",
         lambda value: coded_reason(AlertEvidence.REBALANCES, rebalance_episodes=round(value)),
     )
 
@@ -149,12 +143,7 @@ def unsettled(scan: GroupScan) -> Column:
 
 
 def _why_unknown(scan: GroupScan, place: int) -> str | None:
-    if reason := judged_reason(scan, place):
-        return reason
-    if scan.explainer.nothing_is_judged:
-        return str(EVALUATION_LATE)
-    row = scan.rows[place]
-    return membership_reason(row.membership_error) if row.members is None else None
+    return _unwatched(scan, place) or (str(EVALUATION_LATE) if scan.explainer.nothing_is_judged else None)
 
 
 MEASURES = (

@@ -47,9 +47,16 @@ def test_an_unknown_bound_adds_nothing_to_the_least(billing: ConsumerGroup) -> N
 @pytest.mark.parametrize("measure", [Measure.REPEATS, Measure.REDELIVERED])
 def test_a_group_whose_members_nobody_asked_for_is_not_known(billing: ConsumerGroup, measure: Measure) -> None:
     a_repeat(billing)
-    ConsumerGroup.objects.update(membership_at=None)
+    ConsumerGroup.objects.update(membership_at=None, members=None)
 
     assert seen(measure) is None
+
+
+@pytest.mark.parametrize("measure", [Measure.REPEATS, Measure.REDELIVERED])
+def test_a_group_whose_members_nobody_tells_any_more_is_not_known(billing: ConsumerGroup, measure: Measure) -> None:
+    ConsumerGroup.objects.update(membership_at=ago(7200), members=None, membership_error="broker-a: no answer")
+
+    assert of_group(measure) == (None, "broker-a: no answer")
 
 
 @pytest.mark.parametrize("measure", [Measure.REPEATS, Measure.REDELIVERED])

@@ -60,8 +60,14 @@ def test_rebalances_are_counted_by_episodes_of_the_hour(cluster: Cluster) -> Non
 def test_none_that_was_seen_is_none_where_members_were_asked(cluster: Cluster) -> None:
     group = a_behind_group(cluster)
     assert of_group(Measure.REBALANCES)[0] == 0
-    ConsumerGroup.objects.filter(pk=group.pk).update(membership_at=None)
+    ConsumerGroup.objects.filter(pk=group.pk).update(membership_at=None, members=None)
     assert of_group(Measure.REBALANCES) == (None, "the group's members have not been asked yet")
+
+
+def test_none_was_seen_while_a_broker_does_not_say_who_the_members_are(cluster: Cluster) -> None:
+    """Not within two hours: an open incident must not resolve because nobody can see rebalances."""
+    a_behind_group(cluster, membership_at=ago(7200), members=None, membership_error="broker-a: no answer")
+    assert of_group(Measure.REBALANCES) == (None, "broker-a: no answer")
 
 
 def test_retry_shares_that_are_not_told_say_why(cluster: Cluster) -> None:
