@@ -222,12 +222,14 @@ def _of_processes(groups: Collection[int], kind: str, now: datetime) -> dict[int
     rows = Client.objects.filter(gone_by=None, duplicated_since__isnull=False).order_by("group_id")
     found = [group for group in rows.values_list("group_id", flat=True).distinct() if group in groups]
     results = {group: OwnerCounts({}, ONE_OF_SHARED) for group in found[MOST_CHECKED:]}
+    silent = silent_groups() if found else {}
     for group in ConsumerGroup.objects.filter(pk__in=found[:MOST_CHECKED]).select_related("cluster"):
         topics: dict[str, int] = {}
-        for finding in ownership_check(group, now).findings:
+        check = ownership_check(group, now)
+        for finding in check.findings:
             for queue in getattr(finding, kind):
                 topics[queue.topic] = topics.get(queue.topic, 0) + 1
-        results[group.pk] = OwnerCounts(topics, "")
+        results[group.pk] = OwnerCounts(topics, silent.get(group.pk, "" if check.is_read else ONE_OF_SHARED))
     return results
 
 

@@ -1,6 +1,6 @@
 """Queues of nobody and of two, of all groups at once: as many as the check of one group finds."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -164,6 +164,18 @@ def test_two_processes_under_one_id_hold_the_same_queues(group: ConsumerGroup, q
     unowned, doubly = counted(group)
     assert doubly
     assert both() == (unowned, doubly)
+
+
+@pytest.mark.parametrize("answered_at", [ago(20), None])
+def test_a_silent_member_beside_two_processes_under_one_id_may_hold_what_nobody_holds(
+    group: ConsumerGroup, queues: list[Queue], answered_at: datetime | None
+) -> None:
+    connections = {broker: ["10.0.0.7:1", "10.0.0.8:1"] for broker in ("broker-a", "broker-b")}
+    a_member(group, "c1", connections=connections, duplicated_since=ago(900))
+    subscriptions = {} if answered_at else {"subscriptions": None}
+    a_member(group, "c2", running_info_at=answered_at, running_info_error="timed out", **subscriptions)
+    assert of_group(Measure.UNOWNED) == (None, "c2 has not reported which queues it owns")
+    assert of_group(Measure.DOUBLY_OWNED)[0] != 0
 
 
 def counted(group: ConsumerGroup) -> tuple[int, int]:
