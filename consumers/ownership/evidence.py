@@ -84,20 +84,31 @@ class Evidence:
 
     def nobodys(self, share: TopicShare) -> list[int]:
         """Queues that nobody holds, and everybody has had the time to tell."""
-        if not (self.is_calm and self.has_owners(share)) or self.silent:
-            return []
-        return [queue for queue in share.queues if queue not in self.held and self.is_known_by_clients(share, queue)]
+        return [] if self.silent else self._without_holder(share)
 
     def held_twice(self, share: TopicShare) -> list[int]:
         """A silent member keeps what it held: that proves nothing."""
-        if not (self.is_calm and self.has_owners(share)):
-            return []
         silent = {member.client_id for member in self.silent}
         return [
             queue
-            for queue in share.queues
-            if len(holders := self.held.get(queue, ())) > 1 and silent.isdisjoint(one.client_id for one in holders)
+            for queue in self._with_two_holders(share)
+            if silent.isdisjoint(one.client_id for one in self.held[queue])
         ]
+
+    def is_doubtful(self, share: TopicShare) -> bool:
+        """By the newest answers, nobody or two hold a queue; a member that is silent may know better."""
+        found = len(self.nobodys(share)) + len(self.held_twice(share))
+        return found < len(self._without_holder(share)) + len(self._with_two_holders(share))
+
+    def _without_holder(self, share: TopicShare) -> list[int]:
+        if not (self.is_calm and self.has_owners(share)):
+            return []
+        return [queue for queue in share.queues if queue not in self.held and self.is_known_by_clients(share, queue)]
+
+    def _with_two_holders(self, share: TopicShare) -> list[int]:
+        if not (self.is_calm and self.has_owners(share)):
+            return []
+        return [queue for queue in share.queues if len(self.held.get(queue, ())) > 1]
 
 
 def held_queues(group: ConsumerGroup) -> dict[int, tuple[Held, ...]]:

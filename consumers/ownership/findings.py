@@ -29,7 +29,7 @@ from .reports import Sort
 
 # What leaves unread who is to own a queue; other sorts are what the group is like.
 UNREAD = (Sort.NOT_LISTED, Sort.SILENT, Sort.CONNECTIONS)
-NOT_CHECKED = "not checked"
+NOT_CHECKED, NOT_HEARD = "not checked", "not heard"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,8 @@ class OwnershipCheck:
     `why_not_compared`: why owners were not compared with what the members compute; other findings may stand all the
     same. Else `compared_queues` is how many were, %RETRY% topics left out, and `as_expected` how many of them have
     exactly their expected owner. `answered_at`: of the members' newest answers the oldest; null while one never spoke.
-    `is_read`: who is in the group, and what each member says of itself, was read of late; nobody in it is known too.
+    `is_read`: who is in the group, and what each member says of itself, was read of late; nobody in it is known too. A
+    member whose newest answer failed leaves it so while its former one accounts for every queue.
     `why_unread`: the code of the reason where it was not.
     """
 
@@ -139,6 +140,8 @@ def _is_read(evidence: Evidence) -> bool:
         return group.online is False and (why is None or why.sort is not Sort.NOT_LISTED)
     if why is not None and why.sort in UNREAD:
         return False
+    if any(map(evidence.is_doubtful, evidence.topics)):
+        return False
     if any(share.why is not None and share.why.sort is Sort.CONFIGURATION for share in evidence.topics):
         return False
     return group.settled_at is not None or group.members_changed_at is not None or bool(why)
@@ -147,7 +150,7 @@ def _is_read(evidence: Evidence) -> bool:
 def _why_unread(evidence: Evidence) -> str:
     """A code; its words are in consumers.words.findings."""
     doubts = [evidence.shares.why, *(share.why for share in evidence.topics)]
-    return next((why.sort.value for why in doubts if why is not None), NOT_CHECKED)
+    return next((why.sort.value for why in doubts if why is not None), NOT_HEARD if evidence.silent else NOT_CHECKED)
 
 
 def _compared(evidence: Evidence) -> tuple[int, int]:

@@ -47,6 +47,7 @@ WHY: dict[str, Promise] = {
     "not checked": _("no poll has asked all members yet"),
     "not listed": _("not every broker has reported the group's members"),
     "silent": _("a member has not reported its subscriptions"),
+    "not heard": _("a member has not answered, and a queue has no known owner or two"),
     "connections": _("the brokers that list a member are not known"),
     "models": _("some members broadcast, others do not"),
     "proxy": _("a member is connected to a proxy, which lists members of its own"),

@@ -4,7 +4,8 @@ import pytest
 
 from consumers.findings.queries import check_groups
 from consumers.findings.record import record_clusters, record_groups
-from consumers.models import Broker, Cluster, ConsumerGroup, GroupBroker, OffsetFile, StoredFinding
+from consumers.models import Assignment, Broker, Client, Cluster, ConsumerGroup, GroupBroker, OffsetFile, StoredFinding
+from tests.browser.fleets import client_id
 from tests.health_rows import a_healthy_group, a_read_cluster
 from tests.retry_rows import levels_wait
 from tests.world import NOW, ago
@@ -74,6 +75,15 @@ def test_a_finding_that_nobody_can_check_any_more_stays_open(group) -> None:
     check(group, NOW)
     assert still_open() == ["retries_discarded", "retry_checks_unknown"]
     assert StoredFinding.objects.get(code="retries_discarded").last_seen_at == ago(30)
+
+
+def test_a_queue_of_nobody_stays_found_while_a_member_is_silent(group) -> None:
+    Assignment.objects.filter(group=group, client_id=client_id(0)).delete()
+    check(group, ago(30))
+    assert still_open() == ["unowned_no_start"]
+    Client.objects.filter(client_id=client_id(1)).update(running_info_error="timed out")
+    check(group, NOW)
+    assert still_open() == ["ownership_unknown", "unowned_no_start"]
 
 
 def test_owners_that_were_not_read_are_a_finding_that_ends(group) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.models import Assignment, Queue
+from consumers.ownership.findings import ownership_check
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 from tests.consumers.ownership.shared_group import (
     RING,
@@ -14,7 +15,7 @@ from tests.consumers.ownership.shared_group import (
     own_all,
     some_queues,
 )
-from tests.world import ago
+from tests.world import NOW, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -122,6 +123,26 @@ def test_a_queue_is_not_unowned_while_a_member_is_silent(group, queues):
     let_go(queues[5], ago(200))
     group.clients.filter(client_id="c2").update(running_info_error="timed out")
     assert found(group) == {}
+
+
+@pytest.mark.parametrize("holders", [(), ("c1", "c2")])
+def test_while_a_member_is_silent_a_queue_of_nobody_or_of_two_is_in_doubt(group, queues, holders):
+    two_members(group, queues)
+    Assignment.objects.filter(queue=queues[5]).delete()
+    for client_id in holders:
+        holds(group, client_id, [queues[5]])
+    group.clients.filter(client_id="c2").update(running_info_error="timed out")
+    doubt = ownership_check(group, NOW).unknown
+    assert doubt is not None
+    assert doubt.sentence == (
+        "Ownership is not checked: a member has not answered, and a queue has no known owner or two."
+    )
+
+
+def test_a_member_that_did_not_answer_once_leaves_no_doubt_where_each_queue_has_its_owner(group, queues):
+    two_members(group, queues)
+    group.clients.filter(client_id="c2").update(running_info_error="timed out")
+    assert ownership_check(group, NOW).unknown is None
 
 
 def test_a_queue_is_not_unowned_while_its_group_changes(group, queues):
