@@ -217,7 +217,15 @@ def blocked_column(scan: GroupScan, heads: Mapping[int, Head], silent: Mapping[i
         value = values[place]
         return column.reason(place) if value is None else words(value, heads.get(scan.rows[place].id))
 
-    return Column(values, column.reason, evidence, since, absent=lambda place: why_no_owners(scan.rows[place]))
+    return Column(
+        values,
+        column.reason,
+        evidence,
+        since,
+        # Whoever is silent may hold an older message.
+        is_bound=lambda place: scan.rows[place].id in silent,
+        absent=lambda place: why_no_owners(scan.rows[place]),
+    )
 
 
 def longest_held(now: datetime, **of_heads: Any) -> dict[int, Head]:

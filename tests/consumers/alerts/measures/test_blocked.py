@@ -1,13 +1,17 @@
 """How long members have held the same oldest message."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from consumers.models import ConsumerGroup, Measure
+from consumers.alerts.evaluation.run import evaluate
+from consumers.models import ConsumerGroup, Incident, Measure
+from consumers.words.reasons import stored_words
+from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import column, everything, of_group
 from tests.ownership_rows import a_member, it_held
-from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
+from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +61,21 @@ def test_a_head_that_stands_is_known_though_another_member_is_silent(group: Cons
     a_head(group, "Orders", 300)
     a_member(group, "c2", 3600, running_info_error="timed out")
     assert of_group(Measure.BLOCKED)[0] == 300.0
+
+
+def test_the_head_of_one_member_resolves_nothing_while_another_is_silent(group: ConsumerGroup) -> None:
+    a_rule("Message stuck", measure="blocked_seconds", threshold=200, clear_seconds=0)
+    a_head(group, "Orders", 300)
+    evaluate(NOW, lambda: NOW)
+    assert Incident.objects.get().status == "firing"
+
+    group.assignments.update(head_since=ago(20))
+    a_member(group, "c2", 3600, running_info_error="timed out")
+    evaluate(NOW + timedelta(seconds=15), lambda: NOW)
+
+    incident = Incident.objects.get()
+    assert (incident.status, incident.resolved_at) == ("firing", None)
+    assert stored_words(incident.unknown_reason) == "c2 has not reported its cached messages"
 
 
 @pytest.mark.parametrize(
