@@ -145,6 +145,7 @@ class _Part:
         found, dispatch = await asyncio.gather(
             self._broker_offsets(sorted(asked)), known.dispatch.read(self.admin, self.now, self.deadline_seconds)
         )
+        self._check_name(name, found)
         ends, level_ends = take_level_ends(found, keep=SCHEDULE_TOPIC in wanted)
         rows = await _joined(offsets, ends, subscribed, known.read_queues)
         await read_min_offsets(self.admin, known.min_offsets, rows, ends, self.cadence, self.now, self.deadline_seconds)
@@ -196,13 +197,22 @@ class _Part:
         except BrokerRefused:
             return
         if (told := config.get("brokerClusterName")) not in (None, self.cluster):
-            # The next reading fetches topics and groups again, whichever broker has the address by then.
-            self.known.configured_at = None
-            raise RemoteProtocolError(
+            raise self._another(
                 f"a broker of the cluster {told} answers, and name servers tell this address of a broker of "
-                f"{self.cluster}: see to whom the address belongs",
-                address=self.admin.address,
+                f"{self.cluster}: see to whom the address belongs"
             )
+
+    def _check_name(self, name: str, ends: pa.Table) -> None:
+        """Raises RemoteProtocolError if a broker of another name now has this address: its queues are counted under
+        that name.
+        """
+        if others := set(pc.unique(ends["broker"]).to_pylist()) - {name}:
+            raise self._another(f"the broker {min(others)} answers, and this was the address of {name}")
+
+    def _another(self, words: str) -> RemoteProtocolError:
+        # The next reading fetches topics and groups again, whichever broker has the address by then.
+        self.known.configured_at = None
+        return RemoteProtocolError(words, address=self.admin.address)
 
     async def _broker_offsets(self, topics: list[str]) -> pa.Table:
         if (self.admin.broker_version or 0) >= BULK_OFFSETS_VERSION:

@@ -145,6 +145,15 @@ def test_a_broker_without_that_topic_is_read_unless_it_says_that_it_is_of_anothe
     assert read(answers, clusters={"broker-a": "shop"})[0].error is None
 
 
+def test_a_broker_of_another_name_at_the_address_is_not_read():
+    stats_of_another = HEALTHY[RequestCode.GET_CONSUME_STATS].replace(b"broker-a", b"broker-b")
+    part, asked = read(HEALTHY | {RequestCode.GET_CONSUME_STATS: stats_of_another}, readings=2)
+    assert "broker-b answers" in part.error
+    assert (part.rows, part.dead_letters) == (None, None)
+    # Its topics and groups are not those of the broker that may have the address next.
+    assert asked.count(RequestCode.GET_ALL_TOPIC_CONFIG) == 2
+
+
 def stats(*ends):
     rows = (
         f'{{"brokerName":"broker-a","queueId":{queue_id},"topic":"{topic}"}}:{{"brokerOffset":{end},"consumerOffset":0}}'

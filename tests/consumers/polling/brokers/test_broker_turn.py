@@ -172,3 +172,25 @@ def test_a_name_server_that_is_silent_costs_its_share_of_the_deadline_once():
             return memory.name_server == alive
 
     assert (asyncio.run(main()), silent_calls) == (True, 1)
+
+
+def test_queues_of_a_broker_that_has_another_name_now_are_counted_once():
+    broker = FakeBroker()
+
+    async def main():
+        memory = ClusterMemory()
+        async with served(broker) as address, ConnectionPool() as pool:
+            lists = FakeBroker(lists={0: address})
+            async with served(lists) as name_server:
+                found = []
+                for second, name in ((0, "broker-a"), (15, "broker-b")):
+                    broker.name = lists.name = name
+                    found.append(
+                        await collect_offsets(pool, "prod", [name_server], memory, Cadence(0, 0), at(second), 20)
+                    )
+                return found
+
+    before, after = asyncio.run(main())
+    assert [(part.name, part.read) for part in before.brokers] == [("broker-a", True)]
+    assert [(part.name, part.read) for part in after.brokers] == [("broker-a", False), ("broker-b", True)]
+    assert (before.queues, after.queues) == (1, 1)
