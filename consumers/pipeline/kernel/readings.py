@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import QUEUE, Texts, dense, first_rows, numbers, shared_numbers
+from .columns import QUEUE, Texts, dense, first_rows, matches, numbers, shared_numbers
 from .segments import MICROSECONDS, Segments
 
 LAST_COMMIT_SECONDS = 60
@@ -237,7 +237,8 @@ class Gathered:
         return cls(encoded(names.take(pa.array(first))), readings, numbers(rows["first_stored_at"])[order])
 
     def with_silent(self, silent: pa.Table) -> "Gathered":
-        """And the queues of `silent`, without any reading."""
+        """And the queues of `silent`, without any reading. One that has some was read since `silent` was asked for."""
+        silent = silent.filter(pa.array(matches(silent, self.queues, QUEUE) < 0))
         if not silent.num_rows:
             return self
         lengths = np.concatenate([np.diff(self.readings.segments.starts), np.zeros(silent.num_rows, np.int64)])

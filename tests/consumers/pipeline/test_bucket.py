@@ -9,8 +9,8 @@ from consumers.lake.store import Lake
 from consumers.pipeline.bucket import worked
 from consumers.pipeline.rows import Span
 from consumers.pipeline.spark import joined, run_here
-from tests.pipeline_rows import at, put, rows
-from tests.pipeline_work import a_work
+from tests.pipeline_rows import PLACE, at, put, rows
+from tests.pipeline_work import a_work, facts
 
 TABLES = ("knots", "windows_60", "group_windows", "queue_states", "group_states")
 MODULES = "consumers.pipeline.bucket, consumers.pipeline.kernel.group_states, consumers.pipeline.rules.order"
@@ -53,3 +53,11 @@ def test_a_minute_without_a_new_reading_is_taken_from_the_lake(lake):
         put(lake, "windows_60", [row], time="start")
     (wide,) = worked(a_work(lake, at(540), at(600), is_wide=True), 0)["windows_600"].to_pylist()
     assert (wide["readings"], wide["lag_messages"]) == (40, 5000 - 39)
+
+
+def test_a_queue_that_is_read_again_since_the_database_was_asked_is_judged_once(lake):
+    put(lake, "readings", rows([(1000, 1000)] * 40))
+    silent = [{**PLACE, "queue_id": number, "kind": "normal"} for number in (0, 1)]
+    found = worked(a_work(lake, at(300), at(600), facts=facts(silent=silent)), 0)["queue_states"]
+    judged = [(row["queue_id"], row["rule"]) for row in found.select(["queue_id", "rule"]).to_pylist()]
+    assert sorted(judged) == [(0, "caught_up"), (1, "not_read")]
