@@ -10,6 +10,7 @@ from django.db.models.fields.json import KT
 
 from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
+from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.polling.record.totals import TOLD
 from consumers.vocabulary.states import State, UnknownReason
 
@@ -107,10 +108,11 @@ def retention(clusters: Sequence[str]) -> pa.Table:
 
 
 class BrokersRead:
-    """Which brokers each reading of a range got whole answers from."""
+    """Which brokers each reading of a range got whole answers from. A reading that the history lacks got none."""
 
     def __init__(self, clusters: Sequence[str], since: datetime, until: datetime) -> None:
         rows = Reading.objects.filter(cluster__name__in=clusters, taken_at__gte=since, taken_at__lt=until)
+        rows = rows.exclude(members__has_key=HISTORY_ERROR)
         self.clusters = clusters
         self.readings = [
             (name, at, {one["name"] for one in brokers if one["read"]})

@@ -9,6 +9,7 @@ from consumers.lake.store import Lake
 from consumers.models import DueWindow, GroupState, GroupWindow, QueueState, StateChange
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
+from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_judged_queue, a_queue, a_reading, a_snapshot
@@ -143,3 +144,16 @@ def test_a_state_keeps_its_beginning_while_it_stays(without_spark, lake, world):
     row = GroupState.objects.get(group__name="billing")
     assert (row.since, row.judged_at) == (began, at(600))
     assert began < at(600) - timedelta(seconds=180)
+
+
+def test_a_state_does_not_go_where_the_history_of_readings_was_not_written(without_spark, lake, world):
+    run(without_spark, lake, ["prod"], at(0), at(600), Durations())
+    a_snapshot(world.groups.get(name="billing"), world.topics.get(name="Orders").queues.get(queue_id=0), 100, 1000)
+    for n in range(40, 100):
+        brokers = [{"name": "broker-a", "read": True, "error": None}]
+        a_reading(world, at(15 * n), brokers=brokers, members={HISTORY_ERROR: "the lake's disk is too full"})
+
+    run(without_spark, lake, ["prod"], at(1470), at(1500), Durations())
+
+    row = GroupState.objects.get(group__name="billing")
+    assert (row.state, row.rule, row.judged_at) == ("UNKNOWN", "not_read", at(1500))
