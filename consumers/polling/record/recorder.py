@@ -157,6 +157,8 @@ logger = logging.getLogger(__name__)
 # Key in a reading's `members`: why its history is missing.
 HISTORY_ERROR = "history_error"
 BELOW_FLOOR = "the lake's disk is too full"
+# The key of no reading: a part of one is remembered that may not be stored.
+UNFINISHED = 0
 
 
 @dataclass
@@ -193,6 +195,7 @@ class Recorder:
         are stored, history is not, and the reading says so.
         """
         self._catch_up()
+        self.newest = UNFINISHED
         self.stored = apply_acknowledgements(self.cluster, self.stored, reading.taken_at)
         kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
         rows = reading_rows(reading, members, samples.holding if samples else {})
@@ -225,7 +228,9 @@ class Recorder:
         return row
 
     def _catch_up(self) -> None:
-        """Loads the rows of a newer reading, for example of a poll by hand: the next reading is compared with them."""
+        """Loads the rows of a newer reading, for example of a poll by hand, and those that a reading left which the
+        database did not take whole: the next reading is compared with them.
+        """
         if newest_reading(self.cluster) != self.newest:
             fresh = Recorder.of(self.cluster)
             fresh.ids.configured = self.ids.configured

@@ -3,12 +3,15 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from django.db import OperationalError
 
 from consumers.lake.reader import files
 from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.models import Broker, Cluster, GroupTotal, QueueSnapshot, Reading
 from consumers.polling.brokers.dispatch_backlog import DispatchBacklog
+from consumers.polling.record.keyed_rows import EntityIds
 from consumers.polling.record.recorder import Recorder
+from consumers.polling.record.totals import Moves
 from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row
 
 pytestmark = pytest.mark.django_db
@@ -281,3 +284,26 @@ def test_a_broker_that_does_not_say_how_far_it_is_behind_keeps_its_lags_and_the_
     row = Broker.objects.get()
     assert GroupTotal.objects.get(group__name="billing").lag_messages == 3
     assert (row.dispatch_behind_bytes, row.dispatch_error) == (None, "no permission")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(EntityIds, "make_queues"), (Moves, "note")], ids=["names are taken back", "rows are written"]
+)
+def test_a_reading_that_the_database_did_not_take_is_forgotten(recorder, lake, monkeypatch, owner, name):
+    recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+
+    def fail(*_, **__):
+        raise OperationalError("the connection is lost")
+
+    gone = ORDERS | {"broker_offset": None, "unknown_reason": "topic_gone"}
+    refused = reading(15, broker("broker-a", gone, row("fresh", "Orders", 0, 1, 10)))
+    monkeypatch.setattr(owner, name, fail)
+    with pytest.raises(OperationalError):
+        recorder.record(refused, None, lake)
+    monkeypatch.undo()
+
+    recorder.record(reading(30, broker("broker-a", ORDERS, row("fresh", "Orders", 0, 1, 10))), None, lake)
+    found = QueueSnapshot.objects.order_by("group__name").values_list(
+        "group__name", "consumer_offset", "unknown_reason"
+    )
+    assert list(found) == [("billing", 7, None), ("fresh", 1, None)]
