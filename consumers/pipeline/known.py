@@ -12,7 +12,7 @@ from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.polling.record.totals import TOLD
-from consumers.vocabulary.states import State, UnknownReason
+from consumers.vocabulary.states import MASTER, State, UnknownReason
 
 from .kernel import evidence
 from .kernel.evidence import Known
@@ -120,7 +120,9 @@ class BrokersRead:
         ]
 
     def unread(self, since: datetime, until: datetime) -> Iterable[tuple[str, str]]:
-        """Cluster and name of every broker with queues that no reading of [since, until) got an answer from."""
+        """Cluster and name of every broker that has queues, or of which nothing is known, and that no reading of
+        [since, until) got an answer from.
+        """
         for cluster in self.clusters:
             read: set[str] = set()
             for name, at, brokers in self.readings:
@@ -134,8 +136,14 @@ class BrokersRead:
             self._known: dict[str, set[str]] = {}
         if cluster not in self._known:
             snapshots = QueueSnapshot.objects.filter(group__cluster__name=cluster)
-            self._known[cluster] = set(snapshots.values_list("queue__broker", flat=True).distinct())
+            with_queues = set(snapshots.values_list("queue__broker", flat=True).distinct())
+            self._known[cluster] = with_queues | self.never_read(cluster)
         return self._known[cluster]
+
+    def never_read(self, cluster: str) -> set[str]:
+        """They may have queues of every group."""
+        masters = Broker.objects.filter(cluster__name=cluster, broker_id=MASTER, last_read_at=None)
+        return set(masters.values_list("name", flat=True))
 
 
 def silent_queues(brokers: Iterable[tuple[str, str]]) -> pa.Table:
@@ -161,11 +169,13 @@ def unreported_queues(clusters: Sequence[str], before: datetime, besides: Iterab
 
 
 def unread_groups(read: BrokersRead, since: datetime, until: datetime) -> pa.Table:
-    """The groups and minutes in which a broker with queues of the group was not read."""
+    """The groups and minutes in which a broker was not read that has queues of the group, or may have them."""
     rows = []
     for start in minutes(since, until):
         for cluster, broker in read.unread(start, start + timedelta(minutes=1)):
-            held = ConsumerGroup.objects.filter(cluster__name=cluster, snapshots__queue__broker=broker).distinct()
+            held = ConsumerGroup.objects.filter(cluster__name=cluster)
+            if broker not in read.never_read(cluster):
+                held = held.filter(snapshots__queue__broker=broker).distinct()
             rows += [(cluster, name, start) for name in held.values_list("name", flat=True)]
     return _table(sorted(set(rows)), UNREAD)
 

@@ -12,7 +12,7 @@ from consumers.pipeline.job import run
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.vocabulary.states import UnknownReason
 from tests.pipeline_rows import at, put, rows
-from tests.world import a_cluster, a_group, a_judged_queue, a_queue, a_reading, a_snapshot
+from tests.world import a_broker, a_cluster, a_group, a_judged_queue, a_queue, a_reading, a_snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -157,3 +157,11 @@ def test_a_state_does_not_go_where_the_history_of_readings_was_not_written(witho
 
     row = GroupState.objects.get(group__name="billing")
     assert (row.state, row.rule, row.judged_at) == ("UNKNOWN", "not_read", at(1500))
+
+
+def test_a_broker_that_was_never_read_may_have_queues_of_every_group(without_spark, lake, world):
+    a_broker(world, "broker-a")
+    a_broker(world, "broker-c", last_read_at=None)
+    run(without_spark, lake, ["prod"], at(300), at(600), Durations())
+    found = GroupWindow.objects.filter(start=at(540)).values_list("lag_messages", "unknown_reason").distinct()
+    assert list(found) == [(None, "broker_unread")]
