@@ -248,6 +248,17 @@ def _last_run(now: datetime) -> PipelineRun | None:
     return done.order_by("-until").first()
 
 
+def _newest_seen(clusters: Sequence[str], since: datetime, until: datetime, durations: Durations) -> int | None:
+    """Asked before the first file is read: what is recorded from now on may or may not be seen. A run of some clusters,
+    or of a range that begins later than what is due, leaves what was not seen before to the next run.
+    """
+    is_whole = since <= due_range(until, durations)[0] and not Cluster.objects.exclude(name__in=clusters).exists()
+    if is_whole:
+        return Reading.objects.aggregate(newest=Max("pk"))["newest"]
+    last = _last_run(until)
+    return last.newest_reading if last else 0
+
+
 def recorded_run(
     spark: SparkSession,
     lake: Lake,
@@ -259,8 +270,7 @@ def recorded_run(
     kept: RunCache | None = None,
 ) -> tuple[Report, float]:
     """Runs and records it; what fails is recorded too, then raised. Returns the report and the seconds it took."""
-    # Before the first file is read: what is recorded from now on may or may not be seen.
-    newest = Reading.objects.aggregate(newest=Max("pk"))["newest"]
+    newest = _newest_seen(clusters, since, until, durations)
     record = PipelineRun.objects.create(since=since, until=until, started_at=started_at, newest_reading=newest)
     began = time.monotonic()
     try:

@@ -15,8 +15,10 @@ from consumers.models import (
     Rebalance,
     RebalanceTopic,
 )
+from consumers.pipeline import runs
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.runs import due_range, is_nothing_new, record_skip
+from consumers.pipeline.job import Report
+from consumers.pipeline.runs import due_range, is_nothing_new, record_skip, recorded_run
 from consumers.pipeline.slices import slices
 from consumers.pipeline.upkeep import prune_rows, retentions
 from tests.world import NOW, a_cluster, a_group, a_queue, a_reading, ago
@@ -83,6 +85,24 @@ def test_a_reading_of_another_cluster_may_have_a_lower_key_and_be_seen_later(tak
     assert later_seen.pk < known.pk
     a_run(ago(60), newest_reading=known.pk)
     assert due_range(NOW, Durations()) == (since, NOW)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("clusters", "since", "next_since", "why"),
+    [
+        (["prod", "test"], ago(310), NOW, "it saw them all"),
+        (["prod"], ago(310), ago(200), "those of another cluster are to be seen"),
+        (["prod", "test"], ago(100), ago(200), "it was asked for a later range"),
+    ],
+)
+def test_a_run_of_a_part_leaves_the_rest_to_the_next(monkeypatch, clusters, since, next_since, why):
+    known = a_reading(a_cluster(read_at=None), ago(310))
+    a_run(ago(300), newest_reading=known.pk)
+    a_reading(a_cluster("test", read_at=None), ago(200))
+    monkeypatch.setattr(runs, "run", lambda *_: Report(clusters, since, NOW))
+    recorded_run(None, None, clusters, since, NOW, Durations(), NOW)
+    assert due_range(NOW + MINUTE, Durations())[0] == next_since, why
 
 
 @pytest.mark.django_db
