@@ -101,7 +101,8 @@ def expire(lake: Lake, now: datetime, keep: Mapping[str, timedelta]) -> int:
                 if max(day + DAY, folder_end(table, day)) <= before:
                     lake.filesystem.delete_dir(day_folder.path)
                     deleted += 1
-                elif day <= before:
+                # A settled day of knots lies in its first hour.
+                elif day <= before and table != "knots":
                     deleted += _expire_hours(lake, table, day_folder, day, before)
     return deleted
 

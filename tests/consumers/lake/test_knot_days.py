@@ -6,6 +6,7 @@ import pytest
 
 from consumers.lake import knot_days
 from consumers.lake.reader import files, read
+from consumers.lake.retention import expire
 from consumers.lake.store import Lake
 from tests.pipeline_rows import PLACE, at, put
 
@@ -40,3 +41,12 @@ def test_the_first_day_is_the_oldest_that_counts(tmp_path, days, expected):
     lake = Lake.at(str(tmp_path))
     put(lake, "knots", [knot(0, 1), knot(2 * 86400, 2)], time="at")
     assert knot_days.first_day(lake, "prod", at(86400 * days)) == expected
+
+
+@pytest.mark.parametrize(("days", "left"), [(10.9, 48), (11, 24)], ids=["the day is not over for so long", "it is"])
+def test_a_settled_day_goes_as_a_whole(tmp_path, days, left):
+    lake, midnight = Lake.at(str(tmp_path)), knot_days.day_start(at(0))
+    put(lake, "knots", [knot(3600 * n - 7200, n) for n in range(48)], time="at")
+    assert knot_days.settle(lake, at(86400 * 4)) == 2
+    expire(lake, midnight + timedelta(days=days), {"knots": timedelta(days=10)})
+    assert read(lake, "knots", "prod", midnight, midnight + timedelta(days=2)).num_rows == left
