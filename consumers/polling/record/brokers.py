@@ -128,12 +128,20 @@ def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey
 
 
 def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:
-    masters = [broker for broker in reading.brokers if broker.read_from is None]
-    configs = {config.name: config for broker in masters for config in broker.groups or ()}
+    """A group may consume if a broker lets it. One whose groups are not in the reading says what it said before."""
+    asked = [broker for broker in reading.brokers if broker.read_from is None and broker.groups is not None]
+    configs = {config.name: config for broker in asked for config in broker.groups or ()}
     fields = ("consume_enable", "retry_max_times", "retry_queue_nums")
     if not configs:
         return
-    wanted = {name: tuple(getattr(config, field) for field in fields) for name, config in configs.items()}
+    enabled = {config.name for broker in asked for config in broker.groups or () if config.consume_enable}
+    if configs.keys() - enabled:
+        others = GroupBroker.objects.filter(group__cluster=cluster, consume_enable=True)
+        others = others.exclude(broker__in=[broker.name for broker in asked])
+        enabled |= set(others.values_list("group__name", flat=True))
+    wanted = {
+        name: (name in enabled, config.retry_max_times, config.retry_queue_nums) for name, config in configs.items()
+    }
     stored = cluster.groups.values_list("pk", "name", *fields)
     differing = {pk: wanted[name] for pk, name, *before in stored if name in wanted and wanted[name] != tuple(before)}
     stamp_each(ConsumerGroup.objects.all(), fields, differing)

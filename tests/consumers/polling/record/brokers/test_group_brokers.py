@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Cluster, ConsumerGroup, GroupBroker
-from consumers.polling.record.brokers import Configured, GroupBrokers
+from consumers.polling.record.brokers import Configured, GroupBrokers, record_group_config
 from consumers.polling.record.keyed_rows import EntityIds
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, RetryPolicy, TopicConfig
 from tests.readings import T0, at, broker, reading
@@ -157,3 +157,23 @@ def test_what_is_remembered_is_what_the_database_holds(cluster):
     remembered.record(cluster, EntityIds.of(cluster), said)
     assert GroupBrokers.of(cluster) == remembered
     assert {type(one) for one in remembered.stored["broker-a"].values()} == {Configured}
+
+
+@pytest.mark.parametrize(
+    ("on_a", "on_b", "enabled"),
+    [(False, False, False), (True, False, True), (False, True, True), (True, True, True)],
+    ids=["paused", "on the last broker", "on the first", "nowhere"],
+)
+def test_a_group_is_paused_where_no_broker_lets_it_consume(cluster, on_a, on_b, enabled):
+    first, last = (
+        part(name, [config("billing", consume_enable=on)]) for name, on in (("broker-a", on_a), ("broker-b", on_b))
+    )
+    record(cluster, reading(0, first, last))
+    # A broker that has a new topic is asked for its groups alone.
+    for asked in (
+        reading(0, first, last),
+        reading(60, broker("broker-a"), last),
+        reading(120, first, broker("broker-b")),
+    ):
+        record_group_config(cluster, asked)
+        assert cluster.groups.get(name="billing").consume_enable is enabled
