@@ -160,9 +160,14 @@ class Lake:
         self.filesystem.create_dir(folder, recursive=True)
         # Readers pass over names that begin with a dot.
         aside = f"{folder}/.{name}.{uuid.uuid4().hex}"
-        with parquet_writer(self.filesystem, aside, schema) as writer:
-            yield writer
-        self.put_in_place(aside, target)
+        try:
+            with parquet_writer(self.filesystem, aside, schema) as writer:
+                yield writer
+            self.put_in_place(aside, target)
+        except BaseException:
+            # On a full disk every try would leave as much as it still took.
+            self.delete_files([aside])
+            raise
 
     def _upload(self, content: pa.Buffer, target: str) -> None:
         """In one call, which nothing interrupts: pyarrow closes a stream that it drops, also after an exception, and
