@@ -52,9 +52,9 @@ class Overview:
     """`counts` are of groups by state, `health` by level. `lag_messages` is null as soon as one group's is unknown;
     `lag_messages_at_least` is then the known sum.
 
-    `time_lag_seconds` is the longest that is known, `at_least` where one is unknown; `oldest_group` has it. `failing`:
-    what loses failed messages or holds queues up, and brokers that are closed, whatever their groups' states. `losses`:
-    brokers from which committed offsets are gone, whatever else is known of their groups.
+    `time_lag_seconds` is the longest that is known, `at_least` where one is unknown or a lower bound; `oldest_group` has
+    it. `failing`: what loses failed messages or holds queues up, and brokers that are closed, whatever their groups'
+    states. `losses`: brokers from which committed offsets are gone, whatever else is known of their groups.
     """
 
     counts: dict[State, int]

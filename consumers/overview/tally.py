@@ -54,7 +54,8 @@ class Tallied:
     state and health. `cause`: why those that are read are not known, the code of a cause or of a rule, and `since`
     when at the earliest.
 
-    The sums are as stored, and of a group that is not read only `at_least` is shown.
+    The sums are as stored, and of a group that is not read only `at_least` is shown. `time_lags`: groups whose time lag
+    is known, and no lower bound.
     """
 
     cluster_id: int
@@ -78,9 +79,14 @@ class Tallied:
     day_since: datetime | None
 
 
+BOUNDED = (TimeLagKind.EXACT, TimeLagKind.INTERPOLATED)
+
+
 def tally(overlay: Overlay, filters: GroupFilters) -> list[Tallied]:
     found: QuerySet[Any] = filtered(overlay, filters, groups=overlay.as_read)
     cause, since = _why_unknown(overlay)
+    # As `time_lag_kind` of a group's row: where a queue is unknown, its time lag is a lower bound too.
+    is_bounded = Q(total__lag_messages=0) | Q(total__lag_messages__gt=0, judged__time_lag_kind__in=BOUNDED)
     alike = found.order_by().values(
         "cluster_id",
         found=F("found_health"),
@@ -96,7 +102,7 @@ def tally(overlay: Overlay, filters: GroupFilters) -> list[Tallied]:
         at_least=Sum(F("shown_lag_messages_at_least")),
         unknown_lag=Count("pk", filter=Q(total__unknown_queues__isnull=True) | Q(total__unknown_queues__gt=0)),
         oldest=Max(F("shown_time_lag_seconds")),
-        time_lags=Count(F("shown_time_lag_seconds")),
+        time_lags=Count(F("shown_time_lag_seconds"), filter=is_bounded),
         dead=Sum("total__dlq_messages"),
         dead_known=Count("total__dlq_messages"),
         day=Sum(F("shown_dlq_day_messages")),
@@ -245,7 +251,7 @@ def sums(rows: Sequence[Tallied]) -> dict[str, Any]:
     read = [row for row in rows if row.unread_by is None]
     groups, read_groups = (sum(row.groups for row in some) for some in (rows, read))
     no_lag = groups - read_groups + sum(row.unknown_lag for row in read)
-    no_time_lag, no_dead, no_day = (
+    no_bound, no_dead, no_day = (
         groups - sum(getattr(row, name) for row in read) for name in ("time_lags", "dead_known", "day_known")
     )
     oldest = max((row.oldest for row in read if row.oldest is not None), default=None)
@@ -275,7 +281,7 @@ def sums(rows: Sequence[Tallied]) -> dict[str, Any]:
         if no_lag
         else str(NO_GROUPS)
     )
-    kind = TimeLagKind.AT_LEAST if no_time_lag else TimeLagKind.INTERPOLATED
+    kind = TimeLagKind.AT_LEAST if no_bound else TimeLagKind.INTERPOLATED
     return values | {
         "time_lag_kind": TimeLagKind.UNKNOWN if oldest is None else kind,
         "unknown_reason": lag_reason if values["lag_messages"] is None else None,

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.groups.rows import KnownPart
-from consumers.models import State, StateChange
+from consumers.models import GroupTotal, State, StateChange
 from consumers.overview.queries import overview
 from tests.world import (
     NOW,
@@ -61,6 +61,23 @@ def test_it_has_no_sum_where_a_part_is_unknown(cluster):
     assert (seen.lag_messages, seen.lag_messages_at_least, seen.dlq_messages) == (None, 40, None)
     assert seen.unknown_reason == "no data for 1 of 2 groups"
     assert (seen.time_lag_seconds, seen.time_lag_kind) == (61.0, "at_least")
+
+
+@pytest.mark.parametrize(
+    ("billing", "total"),
+    [
+        pytest.param({"time_lag_kind": "at_least"}, {"unknown_queues": 0}, id="lower bound of one group"),
+        pytest.param({}, {"lag_messages": None, "unknown_queues": 1}, id="one queue of a group is unknown"),
+    ],
+)
+def test_the_longest_time_lag_is_a_lower_bound_where_that_of_a_group_is(cluster, billing, total):
+    group = a_whole_group(cluster, "billing", 40, time_lag_seconds=61.0, **{"time_lag_kind": "interpolated"} | billing)
+    GroupTotal.objects.filter(group=group).update(**total)
+    a_whole_group(cluster, "audit", 2, time_lag_seconds=70.0, time_lag_kind="interpolated")
+
+    seen = the_overview()
+
+    assert (seen.time_lag_seconds, seen.time_lag_kind) == (70.0, "at_least")
 
 
 def test_it_sums_what_died_in_a_day(cluster):
