@@ -70,3 +70,18 @@ def test_a_whole_name_comes_first_and_more_than_is_shown_is_said() -> None:
     found = search("mail", shown=3)
     assert [hit.name for hit in found.found[HitKind.GROUP]] == ["mail", "mail-a", "mail-b"]
     assert found.has_more == {HitKind.GROUP}
+
+
+def test_members_of_many_groups_leave_none_out() -> None:
+    cluster = a_cluster()
+    groups = [a_group(cluster, f"group-{number:03}") for number in range(70)]
+    clients = [f"10.0.0.{number}@1" for number in range(4)]
+    for client_id in clients:
+        for group in groups:
+            a_client(group, client_id)
+    assert [(hit.name, len(hit.groups)) for hit in search("10.0.0").found[HitKind.CLIENT]] == [
+        (client_id, 70) for client_id in clients
+    ]
+    found = search("10.0.0", shown=3)
+    assert [hit.name for hit in found.found[HitKind.CLIENT]] == clients[:3]
+    assert found.has_more == {HitKind.CLIENT}
