@@ -50,11 +50,13 @@ def queue_list(
     topic: str | None = None,
     kind: str | None = None,
     with_lag: bool | None = None,
+    owner: str | None = None,
     now: datetime,
 ) -> list[QueueRow]:
     """The queues in order of topic, broker and id; empty where the group does not exist.
 
-    `with_lag` True selects queues with a lag or an unknown lag, False those that are known to have none.
+    `with_lag` True selects queues with a lag or an unknown lag, False those that are known to have none. `owner`: of
+    those with this client, others perhaps beside it.
     """
     row = find_group(cluster, group)
     if row is None:
@@ -64,6 +66,8 @@ def queue_list(
         rows = [queue for queue in rows if queue.kind == kind]
     if with_lag is not None:
         rows = [queue for queue in rows if (queue.lag_messages != 0) is with_lag]
+    if owner is not None:
+        rows = [queue for queue in rows if owner in queue.owners]
     return rows
 
 

@@ -1,5 +1,6 @@
 """Rows of queues, built from their newest reading and evaluation: every null with its reason."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -8,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
 from consumers.ownership.group_shares import ExpectedOwners
-from consumers.queries.declared import MESSAGES, OFFSET, answer, public
+from consumers.queries.declared import INSIDE, MESSAGES, OFFSET, answer, public
 from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import NO_LOSS, QueueLoss, acknowledged_words, is_lost, queue_loss
 from consumers.queries.queues.overlay import (
@@ -91,6 +92,7 @@ class QueueRow:
     since: datetime | None
     provisional: bool | None
     owner: str | None = field(metadata=public("Client id; several, separated by commas, for several owners"))
+    owners: Sequence[str] = field(default=(), metadata=INSIDE)
     expected_owner: str | None
     taken_at: datetime | None
     judged_at: datetime | None
@@ -174,6 +176,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         lag_code = read.code
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
+    owners = sorted(facts.owners.get(queue.pk, ()))
     values = {
         **_numbers(read),
         **loss.values,
@@ -184,7 +187,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         "time_lag_error_seconds": behind.error_seconds,
         "time_lag_at": behind.at,
         **verdict.values,
-        "owner": ", ".join(sorted(facts.owners.get(queue.pk, ()))) or None,
+        "owner": ", ".join(owners) or None,
         "expected_owner": expected,
         "taken_at": broker.last_read_at if broker else None,
         "judged_at": facts.judged.judged_at if facts.judged and state else None,
@@ -200,6 +203,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         broker=queue.broker,
         queue_id=queue.queue_id,
         kind=kind,
+        owners=owners,
         time_lag_kind=behind.kind,
         state_detail=verdict.sentence,
         unknown_reason=lag_reason if lag is None else None,

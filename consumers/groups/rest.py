@@ -121,7 +121,7 @@ class QueueParameters(Paging):
     with_lag = serializers.BooleanField(required=False, help_text="true: has lag, or its lag is not known")
     broker = serializers.CharField(required=False)
     state = Choice(list(State), required=False)
-    owner = serializers.CharField(required=False, help_text="Client id")
+    owner = serializers.CharField(required=False, help_text="Client id: it owns the queue, perhaps with others")
     ordering = ordering_by("lag_messages", "time_lag_seconds", "since", "topic", "broker")
 
 
@@ -132,7 +132,7 @@ class QueueListView(APIView):
         filters = QueueParameters.of(request)
         paging = taken(filters, *PAGE)
         found_group(cluster, group)
-        wanted = taken(filters, "broker", "state", "owner", "ordering")
+        wanted = taken(filters, "broker", "state", "ordering")
         rows = narrowed(queue_list(cluster, group, now=timezone.now(), **filters), wanted)
         return list_response(request, QueueRow, whole(rows), **paging)
 

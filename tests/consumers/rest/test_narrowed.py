@@ -8,7 +8,7 @@ import pytest
 from consumers.models import ResendStatus, ResetKind
 from consumers.rest.requests import narrowed
 from tests.dead_letter_rows import a_resend
-from tests.ownership_rows import a_member, it_subscribed
+from tests.ownership_rows import a_member, it_held, it_subscribed
 from tests.reset_rows import a_reset
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
@@ -44,6 +44,16 @@ def test_queues_are_narrowed(group, api, query, ids):
     for queue_id, lag in enumerate((1, 9, 4)):
         a_snapshot(group, a_queue(group.cluster, "Orders", queue_id), 50, 50 + lag)
     assert [row["queue_id"] for row in api.get(f"{BILLING}queues/", query).json()["results"]] == ids
+
+
+def test_queues_of_an_owner_have_those_that_another_owns_too(group, api):
+    for queue_id, owners in enumerate((["10.0.0.7@1"], ["10.0.0.7@1", "10.0.0.8@1"], ["10.0.0.8@1"])):
+        queue = a_queue(group.cluster, "Orders", queue_id)
+        a_snapshot(group, queue, 50, 51)
+        for owner in owners:
+            it_held(group, queue, owner, 900)
+    rows = api.get(f"{BILLING}queues/", {"owner": "10.0.0.7@1"}).json()["results"]
+    assert [row["queue_id"] for row in rows] == [0, 1]
 
 
 def test_members_are_ordered(group, api):
