@@ -47,6 +47,9 @@ class Parameters(serializers.Serializer[Any]):
     @classmethod
     def of(cls, request: Request) -> dict[str, Any]:
         """The checked values of a request; raises ValidationError."""
+        if twice := [name for name, values in request.query_params.lists() if len(values) > 1]:
+            sentence = gettext("The parameter is there more than once. Give it once.")
+            raise ValidationError({name: [sentence] for name in twice})
         parameters = cls(data=request.query_params.dict())
         parameters.is_valid(raise_exception=True)
         return dict(parameters.validated_data)

@@ -87,3 +87,11 @@ def test_resends_are_those_of_a_status_that_shows(group, api):
     a_resend(group)
     rows = api.get(f"{BILLING}resends/", {"status": "expired"}).json()["results"]
     assert [row["id"] for row in rows] == [str(void.pk)]
+
+
+def test_of_a_parameter_that_is_there_twice_no_value_is_dropped(group, api):
+    answer = api.get("/api/v1/groups/?state=STOP&state=OK&kind=user")
+    assert (answer.status_code, answer.json()["errors"]) == (
+        400,
+        {"state": ["The parameter is there more than once. Give it once."]},
+    )
