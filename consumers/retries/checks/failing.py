@@ -239,6 +239,7 @@ def failing_groups(cluster: str | None, now: datetime) -> list[FailingGroup]:
     named = {row.pk: row for row in Cluster.objects.all() if cluster in (None, row.name)}
     brokers = known_brokers(list(named), now)
     found = [row for pk, one in named.items() for row in closed_brokers(one.name, one.namesrv, brokers[pk])]
+    closed = {(row.cluster, row.broker) for row in found if row.name is not ConditionName.ROUTED}
     single: dict[ConditionName, list[Suspect]] = {}
     for name, rows in suspects([broker for each in brokers.values() for broker in each], now).items():
         for pk, of_cluster in _by_cluster(rows).items():
@@ -246,12 +247,14 @@ def failing_groups(cluster: str | None, now: datetime) -> list[FailingGroup]:
                 found.append(_many(named[pk].name, name, of_cluster))
             else:
                 single.setdefault(name, []).extend(of_cluster)
-    found += _judged(single, {row.broker for row in found if row.broker}, now)
+    found += _judged(single, closed, now)
     return sorted(found, key=_place)
 
 
-def _judged(single: dict[ConditionName, list[Suspect]], closed: set[str], now: datetime) -> list[FailingGroup]:
-    """Suspects by the rules themselves. What a closed broker leads to is told with it."""
+def _judged(
+    single: dict[ConditionName, list[Suspect]], closed: set[tuple[str, str | None]], now: datetime
+) -> list[FailingGroup]:
+    """Suspects by the rules themselves. What a `closed` broker leads to is told with it; by cluster and name."""
     wanted = {row.group_id for rows in single.values() for row in rows}
     groups = ConsumerGroup.objects.filter(pk__in=wanted).select_related("cluster")
     facts = {group.pk: one for group, one in zip(groups, facts_of(list(groups), now), strict=True)} if wanted else {}
@@ -261,7 +264,8 @@ def _judged(single: dict[ConditionName, list[Suspect]], closed: set[str], now: d
             since = min(row.since for row in rows if row.group_id == pk)
             for rule in (CHECKS[name], accepted) if name in MAY_LEAVE_NONE else (CHECKS[name],):
                 condition = rule(facts[pk])
-                if condition.is_failing and not (rule is accepted and closed & set(condition.brokers)):
+                places = {(facts[pk].cluster, broker) for broker in condition.brokers}
+                if condition.is_failing and not (rule is accepted and closed & places):
                     found[pk, condition.name] = _row(facts[pk], condition, since)
     return list(found.values())
 

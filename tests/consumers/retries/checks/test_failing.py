@@ -182,6 +182,28 @@ def test_that_nothing_takes_a_groups_retries_is_told_with_the_closed_broker_alon
     ]
 
 
+def closed_elsewhere(cluster):
+    other = a_cluster("staging")
+    a_broker(other, **OPEN | {"permission": 4})
+    a_set_group(other, "mail")
+
+
+def without_routed_writes(cluster):
+    closed(routed_permission=4)
+
+
+def of_many_that_discard(cluster):
+    for number in range(MANY + 1):
+        a_set_group(cluster, f"group-{number}", retry_queue_nums=0)
+
+
+@pytest.mark.parametrize("also", [closed_elsewhere, without_routed_writes, of_many_that_discard])
+def test_only_a_row_of_its_own_closed_broker_tells_that_nothing_takes_a_groups_retries(cluster, also):
+    a_set_group(cluster, retry_permissions={"%RETRY%billing": 4})
+    also(cluster)
+    assert ("billing", Name.ACCEPTED, FindingSeverity.CRITICAL) in found()
+
+
 def test_a_wiped_broker_is_a_note(cluster):
     a_set_group(cluster)
     closed(routed_permission=4)
