@@ -52,9 +52,10 @@ class Overview:
     """`counts` are of groups by state, `health` by level. `lag_messages` is null as soon as one group's is unknown;
     `lag_messages_at_least` is then the known sum.
 
-    `time_lag_seconds` is the longest that is known, `at_least` where one is unknown or a lower bound; `oldest_group` has
-    it. `failing`: what loses failed messages or holds queues up, and brokers that are closed, whatever their groups'
-    states. `losses`: brokers from which committed offsets are gone, whatever else is known of their groups.
+    `time_lag_seconds` is the longest that is known, `at_least` where one is unknown or a lower bound; `oldest_group`
+    has it. `failing`: what loses failed messages or holds queues up, and brokers that are closed, whatever their
+    groups' states. `losses`: brokers from which committed offsets are gone, whatever else is known of their groups.
+    `changes`: the newest of `change_count`.
     """
 
     counts: dict[State, int]
@@ -72,6 +73,7 @@ class Overview:
     losses: list[BrokerLoss]
     failing: list[FailingGroup]
     changes: list[Change]
+    change_count: int
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
     known_parts: dict[str, KnownPart] = field(default_factory=dict)
@@ -94,6 +96,7 @@ def overview(
     known, levels = sums(rows), by_health(rows)
     chosen = _worst(filtered(overlay, filters), worst) if any(levels[level] for level in TROUBLED) else []
     oldest = _oldest(overlay, filters, known["time_lag_seconds"])
+    changed = changes(cluster=cluster, since=since, until=until)
     shown = {one.group.pk: one for one in shown_groups(overlay, [*chosen, *([oldest] if oldest else [])])}
     return Overview(
         counts=by_state(rows),
@@ -106,7 +109,8 @@ def overview(
         failing=[
             row for row in failing_groups(cluster, now) if row.severity is FindingSeverity.CRITICAL or row.group is None
         ],
-        changes=changes(cluster=cluster, since=since, until=until),
+        changes=changed,
+        change_count=len(changed) if len(changed) < CHANGES_SHOWN else _changes(cluster, None, since, until).count(),
         **known,
     )
 
@@ -128,13 +132,8 @@ def _oldest(overlay: Overlay, filters: GroupFilters, seconds: float | None) -> i
 
 
 def changes(*, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime) -> list[Change]:
-    """Changes of state of user groups, newest first, in [since, until)."""
-    rows = StateChange.objects.filter(at__gte=since, at__lt=until, group__kind="user").select_related("group__cluster")
-    if cluster:
-        rows = rows.filter(group__cluster__name=cluster)
-    if group:
-        rows = rows.filter(group__name=group)
-    shown = list(rows[:CHANGES_SHOWN])
+    """Changes of state of user groups in [since, until), newest first, at most CHANGES_SHOWN."""
+    shown = list(_changes(cluster, group, since, until).select_related("group__cluster")[:CHANGES_SHOWN])
     why = change_causes(shown)
     return [
         Change(
@@ -148,6 +147,13 @@ def changes(*, cluster: str | None = None, group: str | None = None, since: date
         )
         for row in shown
     ]
+
+
+def _changes(cluster: str | None, group: str | None, since: datetime, until: datetime) -> QuerySet[StateChange]:
+    rows = StateChange.objects.filter(at__gte=since, at__lt=until, group__kind="user")
+    if cluster:
+        rows = rows.filter(group__cluster__name=cluster)
+    return rows.filter(group__name=group) if group else rows
 
 
 # What moved the jumped offsets that changed the state of groups.

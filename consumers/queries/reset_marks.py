@@ -153,11 +153,7 @@ def reset_marks(
     *, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime
 ) -> list[ResetMark]:
     """Those that went on in [since, until), the newest first, at most MARKS_SHOWN. One query."""
-    rows = went_on_since(since).filter(started_at__lt=until)
-    if cluster:
-        rows = rows.filter(cluster_name=cluster)
-    if group:
-        rows = rows.filter(group_name=group)
+    rows = _marked(cluster, group, since, until)
     names = (*MARK_COLUMNS, "by_name", "applied_by_name")
     return [
         ResetMark(
@@ -174,6 +170,18 @@ def reset_marks(
         )
         for row in rows.order_by("-started_at").values(*names)[:MARKS_SHOWN]
     ]
+
+
+def reset_count(*, cluster: str | None = None, since: datetime, until: datetime) -> int:
+    """How many went on in [since, until). One query."""
+    return _marked(cluster, None, since, until).count()
+
+
+def _marked(cluster: str | None, group: str | None, since: datetime, until: datetime) -> QuerySet[Reset]:
+    rows = went_on_since(since).filter(started_at__lt=until)
+    if cluster:
+        rows = rows.filter(cluster_name=cluster)
+    return rows.filter(group_name=group) if group else rows
 
 
 def went_on_since(since: datetime) -> QuerySet[Reset]:

@@ -249,8 +249,6 @@ def _named(head: StuckMessage, message: StoredHead | None) -> str:
     return gettext("message %(offset)s (%(keys)s)") % (words | {"keys": message.keys[:KEYS_SHOWN]})
 
 
-ALL_SHOWN = 50
-
 Place = tuple[int, int]  # group id, queue id
 
 
@@ -259,11 +257,11 @@ def blocked_queues(cluster: str, group: str, now: datetime) -> list[BlockedQueue
     return _blocked(list(blocked_heads(now).filter(group__cluster__name=cluster, group__name=group)), now)
 
 
-def all_blocked(cluster: str | None, now: datetime) -> list[BlockedQueue]:
-    """Those of user groups of one cluster, or of all, the longest blocked first; at most ALL_SHOWN of them."""
+def all_blocked(cluster: str | None, now: datetime, shown: int) -> tuple[list[BlockedQueue], int]:
+    """The `shown` that are blocked longest of user groups of one cluster, or of all, and how many there are."""
     of_cluster = {} if cluster is None else {"cluster__name": cluster}
     rows = blocked_heads(now, kind=GroupKind.USER, **of_cluster)
-    return _blocked(list(rows[:ALL_SHOWN]), now)
+    return _blocked(list(rows[:shown]), now), rows.count()
 
 
 def blocked_places(places: Collection[Place], now: datetime) -> dict[Place, BlockedQueue]:

@@ -12,15 +12,15 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.alerts.measured import Subject
 from consumers.alerts.notes import Notes
-from consumers.alerts.queries.incidents import incident_marks, open_incidents
+from consumers.alerts.queries.incidents import MARKS_SHOWN as INCIDENTS_SHOWN, incident_marks, open_incidents
 from consumers.groups.detail import group_detail, group_head
 from consumers.groups.late_queues import RANKS
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail
 from consumers.models import SubjectKind, TopicKind
 from consumers.overview.queries import CHANGES_SHOWN, changes
-from consumers.queries.reset_marks import reset_marks
-from consumers.rebalances.events import rebalance_marks
+from consumers.queries.reset_marks import MARKS_SHOWN as RESETS_SHOWN, reset_marks
+from consumers.rebalances.events import EPISODES_SHOWN, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.repeats import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
 from consumers.rest.requests import narrowed
@@ -238,4 +238,10 @@ SOURCES = {
     EventKind.INCIDENT: _incidents,
 }
 # Older ones of the range are left out.
-MOST = {EventKind.STATE: CHANGES_SHOWN, EventKind.REPEAT: REPEATS_SHOWN}
+MOST = {
+    EventKind.STATE: CHANGES_SHOWN,
+    EventKind.REBALANCE: EPISODES_SHOWN,
+    EventKind.RESET: RESETS_SHOWN,
+    EventKind.REPEAT: REPEATS_SHOWN,
+    EventKind.INCIDENT: INCIDENTS_SHOWN,
+}

@@ -20,7 +20,7 @@ from consumers.overview.fleet import Fleet, fleet_history
 from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
-from consumers.queries.reset_marks import ResetMark, reset_marks
+from consumers.queries.reset_marks import ResetMark, reset_count, reset_marks
 from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
@@ -42,6 +42,7 @@ from dashboard.pages.common.figures import (
 )
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
+from dashboard.pages.group import LABELS, EventKind
 from dashboard.pages.reset import reset_words
 from dashboard.wording.numbers import clock, count, minute
 
@@ -73,6 +74,13 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         collected.until,
         lambda some: _merged_words(frame, some),
     )
+    rebalances = rebalance_count(in_range)
+    reset_total = reset_count(cluster=frame.cluster, since=shown.since, until=shown.until)
+    cut = {
+        EventKind.STATE: found.change_count > len(found.changes),
+        EventKind.REBALANCE: rebalances > sum(mark.rebalances for mark in rebalanced),
+        EventKind.RESET: reset_total > len(resets),
+    }
     return context(
         frame,
         overview=found,
@@ -83,11 +91,12 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
             marks, collected.since, collected.until, _("State changes, rebalances, offset resets, and incidents")
         ),
         merged_marks=[mark for mark in reversed(marks) if mark.parts],
-        resets=len(resets),
+        resets=reset_total,
         losses=[_loss(frame, loss) for loss in found.losses],
         clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
         **_firing(frame, {(row.cluster, row.group, None) for row in rows}),
-        rebalances=rebalance_count(in_range),
+        rebalances=rebalances,
+        cut=[LABELS[kind] for kind, is_cut in cut.items() if is_cut],
         clusters=cluster_list(frame.now, name=frame.cluster),
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
         finding_counts=finding_counts(frame),

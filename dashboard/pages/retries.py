@@ -104,7 +104,8 @@ FIRST = f"-{NUMBERS[0]}"
 
 def retries_context(request: HttpRequest) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
-    failing, blocked = failing_groups(frame.cluster, frame.now), all_blocked(frame.cluster, frame.now)
+    failing = failing_groups(frame.cluster, frame.now)
+    blocked, blocked_count = all_blocked(frame.cluster, frame.now, BLOCKED)
     delays = delay_summary(frame.cluster, frame.now)
     return context(
         frame,
@@ -113,8 +114,8 @@ def retries_context(request: HttpRequest) -> dict[str, Any]:
         late=[(row.cluster, finding) for row in delays for finding in row.levels.findings],
         delays=delays[:BROKERS],
         delays_more=max(0, len(delays) - BROKERS),
-        blocked=blocked_lines(frame, blocked[:BLOCKED], with_group=True),
-        blocked_more=max(0, len(blocked) - BLOCKED),
+        blocked=blocked_lines(frame, blocked, with_group=True),
+        blocked_more=blocked_count - len(blocked),
         many_clusters=frame.cluster is None and len(frame.clusters) > 1,
         **_groups(frame),
     )

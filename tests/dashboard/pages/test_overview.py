@@ -69,6 +69,18 @@ def test_an_alert_does_not_repeat_the_state_beside_it(
     assert ("still for 12 min" in alerts) is is_told
 
 
+def test_changes_beyond_those_that_are_drawn_are_counted_and_said_to_be_left_out(admin_client: Client) -> None:
+    a_stalled_group()
+    group = ConsumerGroup.objects.get()
+    StateChange.objects.bulk_create(
+        StateChange(group=group, at=ago(700 - number), before="OK", after="WARN", rule="falling_behind", detail={})
+        for number in range(204)
+    )
+    said = text_of(admin_client.get("/").text)
+    assert "205 state changes" in said
+    assert "Only the newest are listed of: States." in said
+
+
 def test_it_says_what_is_wrong_where_and_since_when(admin_client: Client) -> None:
     a_stalled_group()
     said = text_of(admin_client.get("/").text)

@@ -144,16 +144,24 @@ def test_all_groups_are_listed_the_longest_blocked_first_without_system_groups(c
     hold(group)
     hold(a_group(cluster, "email"), head_since=at(200))
     hold(a_group(cluster, "CID_RMQ_SYS_X", kind="system"))
-    assert [row.group for row in all_blocked("prod", NOW)] == ["email", "stock"]
-    assert all_blocked("other", NOW) == []
+    rows, number = all_blocked("prod", NOW, 20)
+    assert ([row.group for row in rows], number) == (["email", "stock"], 2)
+    assert all_blocked("other", NOW, 20) == ([], 0)
+
+
+def test_of_many_the_longest_blocked_are_listed_and_all_are_counted(cluster, group):
+    for queue_id in range(60):
+        hold(group, queue_id=queue_id)
+    rows, number = all_blocked(None, NOW, 20)
+    assert (len(rows), number) == (20, 60)
 
 
 def test_the_number_of_queries_does_not_grow_with_groups(cluster, group):
     hold(group)
     with CaptureQueriesContext(connection) as few:
-        assert len(all_blocked(None, NOW)) == 1
+        assert all_blocked(None, NOW, 20)[1] == 1
     for n in range(10):
         hold(a_group(cluster, f"g{n}"), queue_id=n)
     with CaptureQueriesContext(connection) as many:
-        assert len(all_blocked(None, NOW)) == 11
+        assert len(all_blocked(None, NOW, 20)[0]) == 11
     assert len(many) == len(few)

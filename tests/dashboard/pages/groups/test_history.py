@@ -1,6 +1,7 @@
 """The History tab: what happened to a group, of every kind, as one list."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from django.test import Client
@@ -69,3 +70,30 @@ def test_an_unknown_kind_is_refused(admin_client: Client) -> None:
 @pytest.mark.usefixtures("billing")
 def test_without_an_event_it_says_so(admin_client: Client) -> None:
     assert "No event in the last 1 h." in admin_client.get(URL).text
+
+
+def many_rebalances(group: ConsumerGroup) -> None:
+    for number in range(200):
+        a_rebalance(group, ago(3000 - number))
+
+
+def many_resets(group: ConsumerGroup) -> None:
+    for number in range(200):
+        a_reset(group, started_at=ago(3000 - number), status="applying")
+
+
+def many_incidents(group: ConsumerGroup) -> None:
+    rule = a_rule("Far behind")
+    for number in range(200):
+        an_incident(rule, group, started_at=ago(3000 - number), resolved_at=ago(2000 - number))
+
+
+@pytest.mark.parametrize(
+    ("happened", "label"),
+    [(many_rebalances, "Rebalances"), (many_resets, "Resets"), (many_incidents, "Incidents")],
+)
+def test_where_older_events_are_left_out_it_says_of_which_kind(
+    admin_client: Client, billing: ConsumerGroup, happened: Callable[[ConsumerGroup], None], label: str
+) -> None:
+    happened(billing)
+    assert f"Only the newest are listed of: {label}." in re.sub(r"\s+", " ", admin_client.get(URL).text)
