@@ -127,7 +127,8 @@ class RowPage:
 
 
 def rebalance_rows(filters: RebalanceFilters, *, page: int = 1, page_size: int = 100) -> RowPage:
-    """Newest first, a rebalance's topics by name. A rebalance without a topic has one row. Six queries at most."""
+    """Newest first, a rebalance's topics by name. A rebalance without a topic has one row. What a run deletes meanwhile
+    is left out. Six queries at most."""
     pairs = filtered(filters).annotate(topic_id=F("topics__pk"))
     start = (page - 1) * page_size
     chosen = list(
@@ -138,7 +139,8 @@ def rebalance_rows(filters: RebalanceFilters, *, page: int = 1, page_size: int =
     events = Rebalance.objects.select_related("group__cluster").in_bulk([pk for pk, _topic in chosen])
     name_resets(events.values())
     topics = RebalanceTopic.objects.defer("moves").in_bulk([pk for _event, pk in chosen if pk is not None])
-    rows = [_row(events[event], topics.get(topic)) for event, topic in chosen]
+    there = [(event, topic) for event, topic in chosen if event in events and (topic is None or topic in topics)]
+    rows = [_row(events[event], topics.get(topic)) for event, topic in there]
     return RowPage(rows, pairs.order_by().count())
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 import time_machine
+from django.db import connection
 
+from consumers.models import Rebalance, RebalanceTopic
 from consumers.vocabulary.reasons import RebalanceReason
 from tests.rebalance_rows import a_moved_topic, a_rebalance
 from tests.world import NOW, a_cluster, a_group, ago
@@ -20,6 +22,24 @@ def billing():
 
 def events(api, url=URL, **query):
     return [(row["group"], row["topic"]) for row in api.get(url, query).json()["results"]]
+
+
+@pytest.mark.parametrize("model", [Rebalance, RebalanceTopic])
+def test_one_that_a_run_deletes_meanwhile_is_left_out(billing, api, model):
+    for at in (900, 600):
+        a_moved_topic(a_rebalance(billing, ago(at)))
+    newest = model.objects.order_by("-pk")[:1].get()
+
+    def deletes(execute, sql, *rest):
+        if f'FROM "{model._meta.db_table}"' in sql and '"id" IN' in sql and sql.startswith("SELECT"):
+            model.objects.filter(pk=newest.pk).delete()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(deletes):
+        answer = api.get(URL)
+    assert [(row["started_before"], row["topic"]) for row in answer.json()["results"]] == [
+        ("2026-03-14T02:45:00Z", "Orders")
+    ]
 
 
 def test_it_answers_in_the_named_fields(billing, api):
