@@ -54,6 +54,11 @@ def test_response_times_are_milliseconds_and_rates_are_messages_a_second(viewer:
     assert cells[:2] == ["12.50", "3/s"]
 
 
+def test_it_says_when_the_client_reported_its_rates(viewer: Client) -> None:
+    Member.objects.update(running_info_at=ago(7200), consume_status={"Orders": {"consume_ok_tps": 42.0}})
+    assert "reported 2 h ago" in re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", viewer.get(PAGE).text))
+
+
 def test_whoever_may_not_dump_sees_why(viewer: Client) -> None:
     sentence = "You need the role operator or admin, for the cluster prod or for all clusters (permission consumers."
     assert f"{sentence}dump_threads)." in viewer.get(PAGE).text
