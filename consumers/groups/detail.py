@@ -9,7 +9,6 @@ from django.db.models import F
 from django.utils.translation import gettext
 
 from consumers.models import (
-    Assignment,
     Client,
     ConsumerGroup,
     Queue,
@@ -19,9 +18,10 @@ from consumers.models import (
     State,
     TopicKind,
 )
-from consumers.ownership.assignments import no_owner_reason, why_nothing_is_read
+from consumers.ownership.assignments import no_owner_reason, owners_now, why_nothing_is_read
 from consumers.ownership.group_shares import ExpectedOwners, expected_owners
 from consumers.ownership.members import member_list
+from consumers.ownership.segments import newest_claims, patience_of
 from consumers.polling.flags import outside_reason, retired_topics
 from consumers.queries.declared import answer, public
 from consumers.queries.groups import NOBODY, LiveGroups, find_group, without_members
@@ -78,7 +78,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         snapshots = snapshots.filter(queue__topic__name=topic)
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
     unread = why_nothing_is_read(brokers, now)
-    owners, why_unowned = _owners(group, unread)
+    owners, lapsed, why_unowned = _owners(group, unread, now)
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
     judged = getattr(group, "judged", None)
     # No query for a group whose evaluation is in time.
@@ -90,6 +90,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         judged=judged,
         brokers={broker.name: broker for broker in brokers},
         owners=owners,
+        lapsed=lapsed,
         no_owner_reason=why_unowned,
         now=now,
         limits=limits(),
@@ -127,18 +128,27 @@ def _causes(group: ConsumerGroup, states: dict[int, QueueState]) -> dict[int, di
     return {pk: found[jump] for pk, jump in jumps.items()}
 
 
-def _owners(group: ConsumerGroup, unread: str | None) -> tuple[dict[int, list[str]], str]:
-    """The owner of each queue, by the queue's id, and why a queue that is not among them has no owner to show."""
+def _owners(
+    group: ConsumerGroup, unread: str | None, now: datetime
+) -> tuple[dict[int, list[str]], dict[int, str], str]:
+    """By the queue's id, its owners, or why those who owned it need not any more; and why another queue has none."""
     if unread is not None:
-        return {}, unread
+        return {}, {}, unread
     if group.message_model == BROADCASTING:
-        return {}, gettext("broadcasting: every member owns every queue")
-    present = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")
-    answers = [at is not None and error is None for at, error in present]
+        return {}, {}, gettext("broadcasting: every member owns every queue")
+    present = Client.objects.filter(group=group, gone_by=None)
+    spoke = list(present.values_list("client_id", "running_info_at", "running_info_error"))
+    answers = [at is not None and error is None for _, at, error in spoke]
+    patience = patience_of(group, frozenset(client_id for client_id, _, error in spoke if error))
     owners: dict[int, list[str]] = {}
-    for queue, client in Assignment.objects.filter(group=group, gone_by=None).values_list("queue_id", "client_id"):
-        owners.setdefault(queue, []).append(client)
-    return owners, no_owner_reason(group, answers)
+    lapsed: dict[int, str] = {}
+    for queue, claims in newest_claims(group).items():
+        held, why = owners_now(claims, patience, now)
+        if held:
+            owners[queue] = [claim.owner for claim in held]
+        else:
+            lapsed[queue] = why
+    return owners, lapsed, no_owner_reason(group, answers)
 
 
 # The head of each page of a group: cheaper than the full detail, which also needs queues and members.

@@ -103,7 +103,8 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class QueueContext:
-    """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
+    """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress. `lapsed`: why
+    those who owned a queue need not any more.
 
     `causes`: of offsets that jumped, by queue, added to the numbers of their rule. `reported_start`: what members
     report of their start, besides `consume_from_where`. `online`, `stopped_since` (null: not stopped, as far as rows
@@ -117,6 +118,7 @@ class QueueContext:
     no_owner_reason: str
     now: datetime
     limits: Limits
+    lapsed: dict[int, str] = field(default_factory=dict)
     retired: dict[str, datetime] = field(default_factory=dict)
     outside: str | None = None
     samples: dict[int, QueueSample] = field(default_factory=dict)
@@ -192,7 +194,8 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         "taken_at": broker.last_read_at if broker else None,
         "judged_at": facts.judged.judged_at if facts.judged and state else None,
     }
-    reasons = _reasons(read, behind, verdict.reason, values["owner"], facts.no_owner_reason) | {
+    no_owner = facts.lapsed.get(queue.pk, facts.no_owner_reason)
+    reasons = _reasons(read, behind, verdict.reason, values["owner"], no_owner) | {
         "lag_messages_at_least": lag_reason or "",
         "unacked_messages": unacked_reason,
         "expected_owner": why_not_expected,

@@ -11,17 +11,19 @@ from consumers.ownership.segments import (
     INSTANT,
     Claim,
     Claims,
+    Patience,
     Segment,
     claims_between,
     first_claims,
     newest_claims,
+    patience_of,
     segments,
 )
 from consumers.ownership.timeline import GroupDoubts
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
-from consumers.words.reasons import coded_reason
+from consumers.words.reasons import coded_reason, queues_not_since
 from consumers.words.spans import utc
 
 from .group_shares import ExpectedOwners, expected_owners
@@ -42,6 +44,12 @@ def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
     if not any(answers):
         return str(NOT_SAMPLED)
     return coded_reason(ReasonCode.NO_OWNER) if all(answers) else gettext("no member that answered owns it")
+
+
+def owners_now(claims: Sequence[Claim], patience: Patience, now: datetime) -> tuple[Sequence[Claim], str]:
+    """Those of the newest claims on a queue that still hold; and why, where there are some and none does."""
+    held = [claim for claim in claims if claim.certain_until(patience) > now]
+    return held, "" if held or not claims else queues_not_since(claims[-1].owner, claims[-1].told)
 
 
 STILL = gettext_lazy("owned when the member last answered")
@@ -72,13 +80,17 @@ def _newest(
     claims = newest_claims(group)
     unread = why_nothing_is_read(broker_ages([group.cluster_id])[group.cluster_id].brokers, now)
     expected = (expected or expected_owners(group)) if unread is None else ExpectedOwners(why=unread)
-    spoke = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")
-    reason = why_ownerless(group) or no_owner_reason(group, [at is not None and error is None for at, error in spoke])
+    present = Client.objects.filter(group=group, gone_by=None)
+    spoke = list(present.values_list("client_id", "running_info_at", "running_info_error"))
+    answers = [at is not None and error is None for _, at, error in spoke]
+    reason = why_ownerless(group) or no_owner_reason(group, answers)
+    patience = patience_of(group, frozenset(client_id for client_id, _, error in spoke if error))
 
     def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
-        held = claims.get(queue.pk, ())
+        held: Sequence[Claim] = claims.get(queue.pk, ())
         if unread is None:
-            return held, reason
+            held, why = owners_now(held, patience, now)
+            return held, why or reason
         before = "; ".join(
             gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": utc(claim.told)} for claim in held
         )

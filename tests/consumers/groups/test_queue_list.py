@@ -163,6 +163,16 @@ def test_it_names_both_owners_of_a_queue_that_two_hold(group):
     assert the_row().owner == "10.0.0.7@1, 10.0.0.7@2"
 
 
+def test_who_has_not_reported_its_queues_for_long_is_not_said_to_own_them(group):
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 90, 100)
+    a_client(group, "10.0.0.7@1", running_info_at=ago(7200), running_info_error="timed out")
+    times = {"seen_since": ago(9000), "last_seen": ago(7200)}
+    Assignment.objects.create(group=group, queue=queue, client_id="10.0.0.7@1", **times)
+    why = "10.0.0.7@1 has not reported its queues since 2026-03-14 01:00:00 UTC"
+    assert (the_row().owner, the_row().unknown["owner"]) == (None, why)
+
+
 @pytest.mark.parametrize(("alive", "expected"), [(True, "10.0.0.7@1"), (False, None)])
 def test_it_knows_owners_as_long_as_one_broker_is_read(alive, expected):
     cluster = a_cluster()

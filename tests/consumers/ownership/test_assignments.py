@@ -84,6 +84,11 @@ def test_members_that_pop_own_nothing(group):
     assert why() == why(ago(60)) == "members pop messages: no queue has an owner"
 
 
+def test_one_that_has_not_reported_for_long_is_not_said_to_own_it_still(group):
+    it_held(group, queue_of(group), "a", since=900, until=300)
+    assert why() == "a has not reported its queues since 2026-03-14 02:55:00 UTC"
+
+
 def test_the_last_known_owner_is_not_the_owner_while_no_broker_is_read(group):
     it_held(group, queue_of(group), "a", since=900, until=300)
     Broker.objects.all().delete()
