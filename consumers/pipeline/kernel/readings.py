@@ -238,7 +238,8 @@ class Gathered:
 
     def with_silent(self, silent: pa.Table) -> "Gathered":
         """And the queues of `silent`, without any reading. One that has some was read since `silent` was asked for."""
-        silent = silent.filter(pa.array(matches(silent, self.queues, QUEUE) < 0))
+        if silent.num_rows:
+            silent = silent.filter(pa.array(matches(silent, self.queues, QUEUE) < 0))
         if not silent.num_rows:
             return self
         lengths = np.concatenate([np.diff(self.readings.segments.starts), np.zeros(silent.num_rows, np.int64)])

@@ -39,6 +39,7 @@ def test_a_range_that_ends_later_than_now_ends_now() -> None:
         "2026-03-14T02:25:00Z..2026-03-14T02:10:00Z",
         "2026-03-14T03:00:00Z..2026-03-14T04:00:00Z",
         "2016-03-14T02:10:00Z..2026-03-14T02:10:00Z",
+        "0001-01-01T00:00:00Z..0001-01-02T00:00:00Z",
     ],
 )
 def test_what_is_no_range_is_refused_with_an_example(name: str) -> None:

@@ -29,7 +29,12 @@ def a_filter() -> SavedFilter:
 
 
 KINDS = {
-    "rule": (lambda: a_rule(name="Late"), "/alerts/rules/{}/remove/", "Remove the rule Late?", "Removed the rule Late."),
+    "rule": (
+        lambda: a_rule(name="Late"),
+        "/alerts/rules/{}/remove/",
+        "Remove the rule Late?",
+        "Removed the rule Late.",
+    ),
     "channel": (
         lambda: a_channel(name="pager"),
         "/alerts/channels/{}/remove/",

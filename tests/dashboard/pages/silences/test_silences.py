@@ -58,6 +58,7 @@ def test_one_is_made_until_the_time_that_was_chosen(operator: Client, said: dict
         ({"length": "at", "ends_at": "2026-03-14 02:00"}, "ends_at"),
         ({"length": "for ever"}, "length"),
         ({"starts_at": "soon"}, "starts_at"),
+        ({"starts_at": "9999-12-31 23:30"}, "starts_at"),
         ({"labels": "payments"}, "labels"),
         ({"rule": "99"}, "rule"),
         ({"rule": "x"}, "rule"),
