@@ -221,8 +221,9 @@ class MeasureSpec:
     first kind. A measure that reads TOPIC also exists for groups' parts of a topic. `most`: no value is larger, and no
     threshold may be.
 
-    `past`: null where only the newest value is stored. `note`: an addition for previews. `is_of_waiting`: the value
-    grows while a group waits, also by habit. `knows_exclusions`: the past tells what rules excluded then.
+    `past`: null where only the newest value is stored. `note`: an addition for previews. `is_age`: the value is the
+    time since its column's `since`. `is_of_waiting`: the value grows while a group waits, also by habit.
+    `knows_exclusions`: the past tells what rules excluded then.
     `seeks_findings`: a rule says which findings it seeks, and the functions take that too. `series`: for the export to
     Prometheus; that of `metric` needs none.
     """
@@ -234,6 +235,7 @@ class MeasureSpec:
     most: float | None = None
     past: PastSource | None = None
     note: Any = None
+    is_age: bool = False
     is_of_waiting: bool = False
     knows_exclusions: bool = False
     seeks_findings: bool = False

@@ -60,6 +60,11 @@ class Terms:
     clear_seconds: float
     severity: Severity
 
+    def for_seconds_since(self, *, is_age: bool) -> float:
+        """For how long the condition must pass, counted from the `since` of the value: an age passes it only once it is
+        as old as the threshold."""
+        return self.for_seconds + (self.threshold or 0 if is_age else 0)
+
     def holds(self, value: Value) -> bool:
         return value is not None and self._is_beyond(value, self.threshold)
 

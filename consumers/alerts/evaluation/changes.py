@@ -5,9 +5,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from consumers.alerts.evaluation.machine import CourseTimes, Step, step
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.notes import Notes
 from consumers.alerts.weekly import active_until
-from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
+from consumers.models import (
+    Ending,
+    Incident,
+    IncidentEvent,
+    IncidentEventKind,
+    IncidentStatus,
+    Measure,
+    Silence,
+    SubjectKind,
+)
 from consumers.vocabulary.alerts import IncidentSentence
 from consumers.vocabulary.reasons import stored_reason
 
@@ -153,9 +163,11 @@ class Compared:
 
     def _waits(self, seen: Seen) -> CourseTimes:
         """The durations before firing and resolving; 0 where the subject is not selected: it resolves at once."""
-        return (
-            CourseTimes(0, 0) if seen.terms is None else CourseTimes(seen.terms.for_seconds, seen.terms.clear_seconds)
-        )
+        if seen.terms is None or seen.rule is None:
+            return CourseTimes(0, 0)
+        counts_from_start = seen.place is not None and seen.place.since is not None
+        is_age = counts_from_start and SPECS[Measure(seen.rule.measure)].is_age
+        return CourseTimes(seen.terms.for_seconds_since(is_age=is_age), seen.terms.clear_seconds)
 
     def _begin(self, seen: Seen, after: Step) -> None:
         if after.course is None or seen.place is None or seen.rule is None:

@@ -118,6 +118,7 @@ BROKER_MEASURES = (
     MeasureSpec(
         code=Measure.BROKER_UNREAD,
         unit=Unit.SECONDS,
+        is_age=True,
         reads={SubjectKind.BROKER: unread},
         past=PastSource(
             table="readings",
@@ -239,6 +240,7 @@ MEASURES = (
     MeasureSpec(
         code=Measure.NAME_SERVER,
         unit=Unit.SECONDS,
+        is_age=True,
         reads={SubjectKind.CLUSTER: name_server},
         past=PastSource(
             table="readings",
@@ -251,6 +253,7 @@ MEASURES = (
     MeasureSpec(
         code=Measure.READING_AGE,
         unit=Unit.SECONDS,
+        is_age=True,
         # Reported for the site where no cluster is read.
         reads={SubjectKind.CLUSTER: reading_age, SubjectKind.SITE: site_reading_age},
         past=PastSource(
@@ -263,6 +266,7 @@ MEASURES = (
     MeasureSpec(
         code=Measure.JUDGEMENT_AGE,
         unit=Unit.SECONDS,
+        is_age=True,
         reads={SubjectKind.SITE: evaluation_age},
         past=PastSource(
             table="windows_60",

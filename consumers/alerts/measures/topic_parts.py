@@ -265,6 +265,7 @@ MEASURES = (
     MeasureSpec(
         code=Measure.BLOCKED,
         unit=Unit.SECONDS,
+        is_age=True,
         reads={SubjectKind.GROUP: blocked, SubjectKind.TOPIC: _blocked_of_topic},
         metric=Metric(
             "blocked_seconds",

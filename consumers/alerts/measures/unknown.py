@@ -379,6 +379,7 @@ MEASURES = (
     MeasureSpec(
         code=Measure.UNKNOWN,
         unit=Unit.SECONDS,
+        is_age=True,
         reads={SubjectKind.GROUP: unknown},
         past=windowed(
             Formula(("lag_messages", "unknown_reason"), _lag_code, code_of=_reason_code, values=_unknown_for)

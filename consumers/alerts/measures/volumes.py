@@ -174,6 +174,7 @@ MEASURES = (
     MeasureSpec(
         code=Measure.UNSETTLED,
         unit=Unit.SECONDS,
+        is_age=True,
         reads={SubjectKind.GROUP: unsettled},
         past=PastSource(
             table="readings", read=lambda scan: unsettled_values(scan.groups, scan.grid, scan.judged_moments)

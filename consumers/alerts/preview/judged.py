@@ -48,7 +48,7 @@ class Observations:
     clear_us: np.ndarray
 
 
-def observations(values: Values, at_us: np.ndarray, terms: Sequence[Terms]) -> Observations:
+def observations(values: Values, at_us: np.ndarray, terms: Sequence[Terms], *, is_age: bool) -> Observations:
     """Of the subjects of which any value holds. `terms`: those of every subject, by place."""
     own = [terms[place] for place in values.places]
     holds, cleared = _compared(values.value, own)
@@ -57,9 +57,10 @@ def observations(values: Values, at_us: np.ndarray, terms: Sequence[Terms]) -> O
     rows = np.flatnonzero(holds.any(axis=1))
     row, column = np.nonzero(~np.isnan(values.value[rows]))
     row = rows[row]
-    waits = np.array([(one.for_seconds, one.clear_seconds) for one in own]).reshape(-1, 2)
-    for_us, clear_us = np.round(waits[row] * SECOND).T
     since = np.full(len(row), np.nan) if values.since_us is None else values.since_us[row, column]
+    waits = [(one.for_seconds, one.for_seconds_since(is_age=is_age), one.clear_seconds) for one in own]
+    for_us, for_us_since, clear_us = np.round(np.array(waits).reshape(-1, 3)[row] * SECOND).T
+    for_us = np.where(np.isnan(since), for_us, for_us_since)
     value, holds, cleared = values.value[row, column], holds[row, column], cleared[row, column]
     return Observations(values.places[row], at_us[column], value, holds, cleared, since, for_us, clear_us)
 

@@ -52,7 +52,7 @@ def grid_for(
 def _found(
     past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention: Retention, now: datetime
 ) -> ReplayFindings:
-    comparison = Comparison(rule.comparison)
+    comparison, spec = Comparison(rule.comparison), SPECS[Measure(rule.measure)]
     known: dict[int, int] = {}
     known_at = np.zeros(grid.count, np.int64)
     incidents: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ def _found(
         is_known = ~np.isnan(values.value)
         known |= zip(values.places.tolist(), is_known.sum(axis=1).tolist(), strict=True)
         known_at += is_known.sum(axis=0)
-        fired = replayed(observations(values, grid.at_us, selected.terms), comparison)
+        fired = replayed(observations(values, grid.at_us, selected.terms, is_age=spec.is_age), comparison)
         incidents += [_incident(one) for one in fired]
         for row in np.flatnonzero(np.isin(values.places, fired["place"])):
             of_fired[int(values.places[row])] = np.packbits(is_known[row])

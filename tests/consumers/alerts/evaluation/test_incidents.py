@@ -180,6 +180,17 @@ def test_a_dead_broker_is_one_incident_that_counts_its_groups() -> None:
     assert stored_words(incident.events.get().sentence).endswith("300.0 measured; it leaves 2 groups unknown")
 
 
+def test_the_condition_of_an_age_passes_from_the_threshold_on() -> None:
+    rule = a_rule("Broker not read", measure="broker_unread_seconds", threshold=120, for_seconds=60)
+    statuses = []
+    for age in (130, 170, 180):
+        unread = Values({"broker-b": float(age)}, rule.measure, of_brokers=True, since={"broker-b": ago(180)})
+        a_round(ago(180 - age), unread, rule)
+        statuses.append(Incident.objects.get().status)
+    assert statuses == ["pending", "pending", "firing"]
+    assert Incident.objects.get().started_at == ago(180)
+
+
 def test_the_groups_of_a_group_are_not_counted(rule: AlertRule) -> None:
     a_round(NOW, {"billing": LATE}, rule)
     assert Incident.objects.get().groups_count is None

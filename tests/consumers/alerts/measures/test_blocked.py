@@ -64,7 +64,7 @@ def test_a_head_that_stands_is_known_though_another_member_is_silent(group: Cons
 
 
 def test_the_head_of_one_member_resolves_nothing_while_another_is_silent(group: ConsumerGroup) -> None:
-    a_rule("Message stuck", measure="blocked_seconds", threshold=200, clear_seconds=0)
+    a_rule("Message stuck", measure="blocked_seconds", threshold=200, for_seconds=0, clear_seconds=0)
     a_head(group, "Orders", 300)
     evaluate(NOW, lambda: NOW)
     assert Incident.objects.get().status == "firing"

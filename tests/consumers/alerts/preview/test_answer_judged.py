@@ -63,10 +63,11 @@ def test_ages_count_from_the_last_that_was_well(tmp_path, measure, of):
     assert (result["incidents"][0]["worst_value"], result["unknown_share"]) == (1200, 0)
 
 
-def test_the_age_of_judgements_is_of_the_site(tmp_path):
+@pytest.mark.parametrize(("for_seconds", "fired"), [(0.0, 2040), (120.0, 1980)])
+def test_the_age_of_judgements_is_of_the_site_and_passes_from_the_threshold_on(tmp_path, for_seconds, fired):
     judged(*range(2400, 3900, 30))
-    rule = a_rule_of(measure="judgement_age_seconds", comparison="above", threshold=300.0)
-    assert told(asked(tmp_path, rule)) == [("Consumerscope", 2400, 2040, None)]
+    rule = a_rule_of(measure="judgement_age_seconds", comparison="above", threshold=300.0, for_seconds=for_seconds)
+    assert told(asked(tmp_path, rule)) == [("Consumerscope", 2400, fired, None)]
 
 
 def test_a_broker_that_nobody_asks_is_not_known(tmp_path):
