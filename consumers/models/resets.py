@@ -173,6 +173,11 @@ class ResetQueue(models.Model):
     def __str__(self) -> str:
         return f"{self.topic}/{self.broker}/{self.queue_id}: {self.step}"
 
+    @property
+    def moved_to(self) -> int | None:
+        """Of members that are told a time their broker says where they go, and not the plan."""
+        return self.target if self.answered is None else self.answered
+
 
 class ResetEvent(AppendOnly):
     """One act around a reset."""

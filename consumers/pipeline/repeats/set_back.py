@@ -348,11 +348,11 @@ def written_resets(
     for row in rows.exclude(method=ResetMethod.NOTHING).select_related("reset"):
         assert row.before_at is not None
         assert row.before is not None
-        assert row.target is not None
+        assert row.moved_to is not None
         assert row.reset.group_id is not None
         end = max(at for at in (row.before_at, row.written_at, row.after_at or until) if at is not None)
         is_confirmed = row.outcome == ResetOutcome.CONFIRMED
-        write = ResetWrite(str(row.reset_id), row.before, row.target, is_confirmed)
+        write = ResetWrite(str(row.reset_id), row.before, row.moved_to, is_confirmed)
         key = row.reset.group_id, (row.topic, row.broker, row.queue_id)
         found[key].append(WrittenReset(row.before_at, end + MOVED_WITHIN, row.written_at, write))
     return found

@@ -50,9 +50,9 @@ def events():
     return list(RepeatEvent.objects.order_by("started_at", "cause").values_list(*names))
 
 
-def a_written_queue(reset, before, target):
+def a_written_queue(reset, before, target, **more):
     times = {"before_at": ago(95), "written_at": ago(94), "after_at": ago(90)}
-    a_reset_queue(reset, before=before, target=target, step="read back", outcome="CONFIRMED", **times)
+    a_reset_queue(reset, before=before, target=target, step="read back", outcome="CONFIRMED", **times, **more)
 
 
 def a_crash(group, at=600.0, rollout=False, **move):

@@ -111,6 +111,14 @@ def test_our_reset_is_named_with_its_number(lake, billing):
     assert event.evidence[0] == {"code": "reset_written", "reset": str(reset.pk), "target": 400}
 
 
+def test_members_that_our_reset_notified_go_where_their_broker_sent_them(lake, billing):
+    a_written_queue(a_reset(billing), before=960, target=400, answered=500)
+
+    evaluate(lake, offsets_read(900, 950, 510, 520))
+
+    assert RepeatEvent.objects.get().redelivered_low == 460
+
+
 def test_our_reset_is_known_though_the_group_was_back_before_it_was_polled(lake, billing):
     a_written_queue(a_reset(billing), before=960, target=400)
 
