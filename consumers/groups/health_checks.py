@@ -164,7 +164,8 @@ def _dead_letters(found: _FoundReasons, end: datetime, only: Collection[int] | N
     """The newest minutes give the rate, the day gives the count; the time before the first reading is unknown."""
     minutes = _of(GroupWindow.objects.filter(step_seconds=60, start__lt=end), only).order_by()
     newest = Q(start__gte=end - NEWEST * MINUTE)
-    told = set(minutes.filter(newest, into_dlq__isnull=False).values_list("group_id", flat=True).distinct())
+    known = minutes.filter(newest, into_dlq__isnull=False).values_list("group_id").annotate(Count("pk"))
+    minutes_known = dict(known)
     died = minutes.filter(into_dlq__gt=ZERO, start__gte=end - DAY).values("group_id")
     rows = died.annotate(day=Sum("into_dlq"), late=Sum("into_dlq", filter=newest))
     sums = {row["group_id"]: (row["day"], row["late"]) for row in rows}
@@ -174,9 +175,9 @@ def _dead_letters(found: _FoundReasons, end: datetime, only: Collection[int] | N
         if whole.get(group) is not None:
             said = {"day_messages": max(day, whole[group] or 0), "is_whole_day": True}
         if late:
-            said["per_minute"] = round(late / NEWEST, 1)
+            said["per_minute"] = round(late / minutes_known[group], 1)
         found.add(group, Reason(HealthCode.DLQ_INFLOW, HealthLevel.WARNING, said))
-    for group in used - told:
+    for group in used - minutes_known.keys():
         found.add(group, Reason(HealthCode.DLQ_UNKNOWN, HealthLevel.UNKNOWN))
 
 

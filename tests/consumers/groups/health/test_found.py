@@ -52,6 +52,14 @@ def test_dead_letters_of_the_newest_minutes_have_a_rate_and_a_sum_since_the_firs
     assert reason.parameters == {"day_messages": 45, "per_minute": 5.0}
 
 
+def test_the_rate_of_dead_letters_is_of_the_minutes_that_are_known(group: ConsumerGroup) -> None:
+    newest = [row.pk for row in GroupWindow.objects.filter(group=group).order_by("-start")[:6]]
+    GroupWindow.objects.filter(pk__in=newest).update(into_dlq=6)
+    GroupWindow.objects.filter(pk__in=newest[3:]).update(into_dlq=None)
+    [reason] = noticed_of(group)
+    assert reason.parameters["per_minute"] == 6.0
+
+
 def test_dead_letters_of_this_morning_are_a_warning_without_a_rate(group: ConsumerGroup) -> None:
     GroupWindow.objects.filter(group=group, start__lt=ago(3000)).update(into_dlq=2)
     group.judged.dlq_day_messages = 30
