@@ -16,6 +16,7 @@ from consumers.models import (
     QueueSnapshot,
     QueueState,
     State,
+    TimeLagKind,
     TopicKind,
 )
 from consumers.ownership.assignments import no_owner_reason, owners_now, why_nothing_is_read
@@ -38,7 +39,7 @@ from .health_checks import looked_up
 from .listing import shown_groups
 from .overlay import Overlay
 from .queue_rows import STALE, QueueContext, QueueRow, queue_row
-from .row import row_fields
+from .row import row_fields, time_lag_kind
 from .rows import GroupDetail, GroupRow, IncidentCounts, TopicRow, WorstQueue
 from .shown import NOT_READ_YET, ShownGroup
 
@@ -205,6 +206,7 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
         else sum(queue.unknown_reason_code == UnknownReason.NEVER_COMMITTED for queue in queues),
         "lag_messages_at_least": sum(known) if known else None,
         "time_lag_seconds": time_lag,
+        "time_lag_kind": _time_lag_kind(committed, sum(known) if known and reason is None else None, time_lag),
         # The earliest time: the longest time lag may be from then.
         "time_lag_at": min(ats) if time_lag is not None and (ats := _known_at(committed)) else None,
     }
@@ -226,6 +228,13 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
         unknown={name: reasons[name] or "" for name, value in values.items() if value is None} | in_use,
         **values,
     )
+
+
+def _time_lag_kind(queues: Iterable[QueueRow], lag: int | None, time_lag: float | None) -> TimeLagKind:
+    """Of the longest time lag of these queues."""
+    kinds = {queue.time_lag_kind for queue in queues if queue.time_lag_seconds}
+    kind = next((one for one in (TimeLagKind.AT_LEAST, TimeLagKind.INTERPOLATED) if one in kinds), TimeLagKind.EXACT)
+    return time_lag_kind(lag, time_lag, kind)
 
 
 def _known_at(queues: Iterable[QueueRow]) -> list[datetime]:

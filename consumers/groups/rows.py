@@ -314,6 +314,7 @@ class TopicRow:
     lag_messages: int | None
     lag_messages_at_least: int | None
     time_lag_seconds: float | None
+    time_lag_kind: TimeLagKind
     time_lag_at: datetime | None = field(metadata=public("The point in time of the time lag"))
     retired_since: datetime | None = field(metadata=public("No member subscribes to it since: no sum"))
     unknown_reason: str | None

@@ -12,7 +12,6 @@ from consumers.groups.detail import topic_rows
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import Overlay
 from consumers.groups.queue_rows import QueueContext, QueueRow, queue_row
-from consumers.groups.row import time_lag_kind
 from consumers.groups.rows import TopicRow
 from consumers.groups.shown import ShownGroup
 from consumers.models import (
@@ -295,7 +294,7 @@ def _group(
         members=members,
         expressions=expressions,
         queues=len(queues),
-        **_sums(row, queues),  # type: ignore[arg-type]
+        **_sums(row),  # type: ignore[arg-type]
         unknown=(row.unknown if row else dict.fromkeys(SUMS, _no_offset()))
         | {name: why[name] for name, value in (("members", members), ("expressions", expressions)) if value is None},
     )
@@ -319,16 +318,11 @@ def _no_offset() -> str:
     return gettext("the group has no offset in it yet")
 
 
-def _sums(row: TopicRow | None, queues: Sequence[QueueRow]) -> dict[str, object]:
+def _sums(row: TopicRow | None) -> dict[str, object]:
     if row is None:
         nothing: dict[str, object] = dict.fromkeys(("lag_messages", *SUMS))
         return nothing | {"time_lag_kind": TimeLagKind.UNKNOWN, "unknown_reason": _no_offset()}
-    kinds = {queue.time_lag_kind for queue in queues if queue.time_lag_seconds}
-    kind = next((one for one in (TimeLagKind.AT_LEAST, TimeLagKind.INTERPOLATED) if one in kinds), TimeLagKind.EXACT)
-    return {
-        **{name: getattr(row, name) for name in ("lag_messages", "unknown_reason", *SUMS)},
-        "time_lag_kind": time_lag_kind(row.lag_messages, row.time_lag_seconds, kind),
-    }
+    return {name: getattr(row, name) for name in ("lag_messages", "time_lag_kind", "unknown_reason", *SUMS)}
 
 
 # How much is produced: by the windows of a group that has an offset in each queue.

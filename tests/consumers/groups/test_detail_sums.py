@@ -6,7 +6,7 @@ import pytest
 
 from consumers.groups.detail import group_detail
 from consumers.groups.rows import GroupDetail
-from consumers.models import ConsumerGroup, GroupTotal, QueueSnapshot
+from consumers.models import ConsumerGroup, GroupTotal, QueueSnapshot, QueueState
 from tests.world import (
     NOW,
     a_broker,
@@ -134,3 +134,11 @@ def test_a_group_that_is_to_lose_messages_says_when_or_when_at_the_latest(
     group.judged.save()
     found = detail()
     assert (found.expires_unconsumed_seconds, found.expires_unconsumed_at_most) == (7200.0, is_at_most)
+
+
+@pytest.mark.parametrize("kind", ["at_least", "interpolated"])
+def test_a_topic_s_time_lag_is_as_sure_as_the_least_sure_of_its_queues(group: ConsumerGroup, kind: str) -> None:
+    orders = QueueState.objects.filter(group=group, queue__topic__name="Orders", time_lag_seconds__gt=0)
+    orders.update(time_lag_kind="exact")
+    QueueState.objects.filter(pk=orders.first().pk).update(time_lag_kind=kind)
+    assert [topic.time_lag_kind for topic in detail().topics if topic.topic == "Orders"] == [kind]
