@@ -1,12 +1,14 @@
 """Child processes of the demo: started and ended, and their ports."""
 
 import contextlib
+import fcntl
 import os
 import secrets
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -72,6 +74,9 @@ def kill_child(child: subprocess.Popen[bytes]) -> None:
 # not lost to some client between this look and the server's start, and it can be had again after a restart.
 LOWEST, HIGHEST = 20_000, 32_000
 
+# A port is given out with its neighbours, from two below to one above: a broker takes three of the four.
+BELOW, BLOCK = 2, 4
+
 ATTEMPTS = 200
 
 
@@ -80,15 +85,35 @@ class NoFreePort(DemoFailed):
 
 
 def free_ports(*offsets: int, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
-    """A port of the range (its end is not in it) such that it plus each of `offsets` is free."""
+    """A port of the range (its end is not in it) such that it plus each of `offsets` (-2 to 1) is free.
+
+    It is this process's until that ends: a server binds its ports seconds after they were chosen, and a killed one
+    wants them again.
+    """
+    blocks = range(lowest, highest, BLOCK)
     for _ in range(ATTEMPTS):
-        port = lowest + secrets.randbelow(highest - lowest)
-        if _are_free([port + offset for offset in offsets]):
+        block = secrets.choice(blocks)
+        port = block + BELOW
+        if are_free([port + offset for offset in offsets]) and _is_reserved(block):
             return port
     raise NoFreePort(f"No free port was found from {lowest} to {highest - 1}: end what listens there.")
 
 
-def _are_free(ports: list[int]) -> bool:
+def _is_reserved(block: int) -> bool:
+    """Whether the block is this process's from now on; False where it already is, or another's."""
+    folder = Path(tempfile.gettempdir()) / f"consumerscope-ports-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # Stays open, and so locked, as long as this process lives.
+    descriptor = os.open(folder / str(block), os.O_CREAT | os.O_WRONLY, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return False
+    return True
+
+
+def are_free(ports: list[int]) -> bool:
     with contextlib.ExitStack() as held:
         for port in ports:
             listener = held.enter_context(socket.socket())

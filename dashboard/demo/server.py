@@ -17,6 +17,8 @@ STOP_SECONDS = 60.0
 
 LOOK_SECONDS = 0.05
 
+NOTED_CHARACTERS = 2_000
+
 # A broker looks every millisecond whether a message came, and in several threads every ten (5.4.0,
 # DefaultMessageStore.ReputMessageService, PopBufferMergeService, BrokerFastFailure): that takes 7 % of a core from an
 # idle one, and less than 3 % with this. A message can be consumed so much later.
@@ -57,7 +59,10 @@ class Server:
         while self._announcement not in self.console.read_bytes():
             if self._child.poll() is not None:
                 ended = f"{self.title} ended with {self._child.returncode} at its start"
-                raise ServerNotStarted(f"{ended}: see {self.console}.")
+                error = ServerNotStarted(f"{ended}: see {self.console}.")
+                # For a traceback of a test, whose folder is gone by the time somebody reads that.
+                error.add_note(self.console.read_text(errors="replace")[-NOTED_CHARACTERS:])
+                raise error
             if time.monotonic() > deadline:
                 raise ServerNotStarted(f"{self.title} did not serve within {START_SECONDS:g} s: see {self.console}.")
             time.sleep(LOOK_SECONDS)
