@@ -12,14 +12,10 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_http_methods
 
-from dashboard.pages.site.login import has_sign_on, limited, takes_passwords
+from dashboard.pages.site.login import has_sign_on, limited, opened_or_sent, takes_passwords
 
 View = Callable[..., HttpResponseBase]
-
-
-opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
 
 # What people come to administer. All other models are rows that the site writes, and stand apart.

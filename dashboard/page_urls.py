@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.templatetags.static import static
 from django.urls import path
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_GET, require_POST, require_safe
 from django.views.generic import RedirectView
 
 from dashboard.pages import (
@@ -27,7 +27,7 @@ from dashboard.pages.alerts import alert_preview, alert_rule, alerts, channels, 
 from dashboard.pages.common import figures
 from dashboard.pages.ownership import client, group_ownership, topic
 from dashboard.pages.site import account, patterns, search, sign_on, theme
-from dashboard.pages.site.login import limited
+from dashboard.pages.site.login import limited, opened_or_sent
 from dashboard.pages.site.login_page import LoginPage
 
 # Addresses of the pages of alerts.
@@ -98,8 +98,6 @@ reset_patterns = [
     ),
 ]
 
-
-opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
 urlpatterns = [
     path("", overview.overview, name="overview"),

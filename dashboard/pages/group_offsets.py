@@ -4,14 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from consumers.groups.detail import group_detail, group_queues
 from consumers.groups.queue_rows import QueueRow
@@ -36,7 +33,17 @@ from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.states import RuleCode, UnknownReason
 from consumers.words.reasons import reason_words
 from dashboard.figures.offset_bars import stores_bar
-from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
+from dashboard.pages.common.frame import (
+    Choice,
+    Frame,
+    context,
+    form_page,
+    frame_of,
+    group_or_404,
+    no_group,
+    refreshing,
+    tabs,
+)
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.reset_plan import place_of
 from dashboard.pages.site.problems import UnknownFilter
@@ -48,9 +55,7 @@ from dashboard.wording.numbers import again, difference
 NAMED_IN_ADDRESS = 40
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
+@form_page
 def lost_offsets(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     found = group_or_404(cluster, group)
     if request.method != "POST":

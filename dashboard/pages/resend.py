@@ -12,8 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from consumers.dead_letters.filters import WrongFilter, all_filters_of, query_of
 from consumers.dead_letters.resend.plan import (
@@ -44,7 +43,7 @@ from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.dead_letters.tasks import hand_over
 from consumers.jobs.permissions import check, why_not
 from consumers.models import ConsumerGroup, Destination, Resend, ResendOutcome
-from dashboard.pages.common.frame import Choice, context, frame_of, group_or_404, page, refreshing, tabs
+from dashboard.pages.common.frame import Choice, context, form_page, frame_of, group_or_404, page, refreshing, tabs
 from dashboard.pages.common.list_pages import SHORT, listed, whole_number
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 
@@ -63,9 +62,7 @@ class Way:
     is_chosen: bool
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
+@form_page
 def resend_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     found = group_or_404(cluster, group)
     if request.method != "POST":

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
@@ -16,8 +15,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy as _
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from consumers.groups.detail import queue_list, topic_rows
 from consumers.groups.queue_rows import QueueRow
@@ -30,7 +27,7 @@ from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, wh
 from consumers.resets.reset_targets import OFFERED, TARGETS, ResetTarget, Typed, value_of
 from consumers.resets.target_values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused
 from consumers.resets.tasks import hand_over_plan
-from dashboard.pages.common.frame import context, frame_of, group_or_404, tabs
+from dashboard.pages.common.frame import context, form_page, frame_of, group_or_404, tabs
 from dashboard.pages.common.list_pages import SHORT, whole_number
 from dashboard.pages.common.moments import read_moment, seconds_of
 
@@ -297,9 +294,7 @@ def _lines(form: ResetForm) -> Iterable[KindLine]:
 GROUPS = 500
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
+@form_page
 def reset_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     found = group_or_404(cluster, group)
     if request.method != "POST":

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import render
@@ -15,8 +14,6 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _, ngettext
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from consumers.alerts.fields import MAY_MANAGE
 from consumers.alerts.silences import make
@@ -30,7 +27,7 @@ from consumers.resets.target_values import ResetRefused
 from dashboard.figures.layout import beginning
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import compared_lag
-from dashboard.pages.common.frame import Frame, context, frame_of, page, problems, with_charts
+from dashboard.pages.common.frame import Frame, context, form_page, frame_of, page, problems, with_charts
 from dashboard.pages.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
 
 from .alerts.alert_forms import Done, cluster_form_page, sent
@@ -136,9 +133,7 @@ def _silence_shown(
     return render(request, "groups/selected/silence.html", _context(frame, found, **shown), status=status)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
+@form_page
 def selected_plan(request: HttpRequest) -> HttpResponse:
     """One plan for each group, or none at all."""
     now = timezone.now()

@@ -14,13 +14,12 @@ from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused, EntryField, Shape
 from consumers.jobs.permissions import check, check_somewhere, why_not
 from consumers.models import AlertRule
-from dashboard.pages.common.frame import Frame, Tab, View, context
+from dashboard.pages.common.frame import Frame, Tab, View, context, form_page as any_form_page
 from dashboard.pages.common.list_pages import SHORT, VERSION, whole_number
 from dashboard.pages.common.moments import read_moment
 from dashboard.pages.common.notices import confirmed
@@ -291,11 +290,11 @@ def alert_tabs(frame: Frame) -> list[Tab]:
 # cluster is sent by whoever may manage alerts of any; consumers/alerts/ refuses it where that is another one.
 def form_page(view: View) -> View:
     """A page with a form, opened by everybody, sent to the same address by who may manage alerts of all clusters."""
-    return _form_page(_guarded(view, _check_all))
+    return any_form_page(_guarded(view, _check_all))
 
 
 def cluster_form_page(view: View) -> View:
-    return _form_page(_guarded(view, check_somewhere))
+    return any_form_page(_guarded(view, check_somewhere))
 
 
 def act(view: View) -> View:
@@ -305,10 +304,6 @@ def act(view: View) -> View:
 
 def cluster_act(view: View) -> View:
     return require_POST(login_required(_guarded(view, check_somewhere)))
-
-
-def _form_page(view: View) -> View:
-    return require_http_methods(["GET", "HEAD", "POST"])(never_cache(login_required(view)))
 
 
 def _check_all(user: Any, permission: str) -> None:

@@ -27,6 +27,7 @@ from consumers.models import ConsumerGroup, State
 from consumers.queries.groups import find_group, first_seen
 from consumers.queries.limits import Evaluated, Freshness as Level, evaluated
 from dashboard.figures.plotly_files import PATH
+from dashboard.pages.site.login import opened_or_sent
 from dashboard.wording.numbers import ago
 
 from .moments import LABELS, Range, range_of
@@ -40,6 +41,11 @@ Row = TypeVar("Row", bound=Model)
 
 def page(view: View) -> View:
     return require_safe(never_cache(login_required(view)))
+
+
+def form_page(view: View) -> View:
+    """A page whose form is sent to its own address."""
+    return opened_or_sent(never_cache(login_required(view)))
 
 
 def part(view: View) -> View:

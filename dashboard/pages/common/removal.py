@@ -5,18 +5,15 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from consumers.jobs.acts import ActRefused
 
-from .frame import context, frame_of
+from .frame import context, form_page, frame_of
 from .notices import confirmed
 
 
@@ -37,9 +34,7 @@ class Removal:
 def removal(view: Callable[..., Removal]) -> Callable[..., HttpResponse]:
     """`view` finds what would be removed, and refuses who may not remove it."""
 
-    @require_http_methods(["GET", "HEAD", "POST"])
-    @never_cache
-    @login_required
+    @form_page
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         asked = view(request, *args, **kwargs)

@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import PasswordChangeView
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,14 +14,14 @@ from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from consumers.models import ApiToken
 from consumers.rest.access import make_token, note_password, revoke_token
 from consumers.vocabulary.states import State
 from consumers.words.states import MEANINGS, REMEDIES, STATES
-from dashboard.pages.common.frame import context, frame_of, page
+from dashboard.pages.common.frame import context, form_page, frame_of, page
 from dashboard.pages.common.removal import Removal, removal
 from dashboard.pages.site.sign_on_people import roles_now
 
@@ -44,9 +43,7 @@ class TokenForm(forms.Form):
         return now + timedelta(days=int(days)) if days else None
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
+@form_page
 def tokens(request: HttpRequest) -> HttpResponse:
     """A new token is shown in the answer to the form that made it, and never again."""
     if request.method != "POST":

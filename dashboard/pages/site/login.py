@@ -18,11 +18,15 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
 
 from consumers.jobs.asking import counts
 
 logger = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
+
+# An address with a form: opened, or sent.
+opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
 COOKIE = "device"
 DEVICE_BYTES = 16
