@@ -19,10 +19,10 @@ from consumers.models import (
     TimeLagKind,
     TopicKind,
 )
-from consumers.ownership.assignments import no_owner_reason, owners_now, why_nothing_is_read
+from consumers.ownership.assignments import answers_of, no_owner_reason, owners_now, why_nothing_is_read
 from consumers.ownership.group_shares import ExpectedOwners, expected_owners
 from consumers.ownership.members import member_list
-from consumers.ownership.segments import newest_claims, patience_of
+from consumers.ownership.segments import newest_claims
 from consumers.polling.flags import outside_reason, retired_topics
 from consumers.queries.declared import answer, public
 from consumers.queries.groups import NOBODY, LiveGroups, find_group, without_members
@@ -137,10 +137,7 @@ def _owners(
         return {}, {}, unread
     if group.message_model == BROADCASTING:
         return {}, {}, gettext("broadcasting: every member owns every queue")
-    present = Client.objects.filter(group=group, gone_by=None)
-    spoke = list(present.values_list("client_id", "running_info_at", "running_info_error"))
-    answers = [at is not None and error is None for _, at, error in spoke]
-    patience = patience_of(group, frozenset(client_id for client_id, _, error in spoke if error))
+    answers, patience = answers_of(group)
     owners: dict[int, list[str]] = {}
     lapsed: dict[int, str] = {}
     for queue, claims in newest_claims(group).items():
@@ -199,14 +196,16 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
     times = [queue.time_lag_seconds for queue in committed]
     whole = [seconds for seconds in times if seconds is not None]
     time_lag = max(whole) if whole and len(whole) == len(times) else None
+    at_least = sum(known) if known else None
+    lag = at_least if reason is None else None
     waits = next((queue.unknown["time_lag_seconds"] for queue in committed if queue.time_lag_seconds is None), None)
     values: dict[str, Any] = {
         "never_committed_queues": None
         if unread
         else sum(queue.unknown_reason_code == UnknownReason.NEVER_COMMITTED for queue in queues),
-        "lag_messages_at_least": sum(known) if known else None,
+        "lag_messages_at_least": at_least,
         "time_lag_seconds": time_lag,
-        "time_lag_kind": _time_lag_kind(committed, sum(known) if known and reason is None else None, time_lag),
+        "time_lag_kind": _time_lag_kind(committed, lag, time_lag),
         # The earliest time: the longest time lag may be from then.
         "time_lag_at": min(ats) if time_lag is not None and (ats := _known_at(committed)) else None,
     }
@@ -222,7 +221,7 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
         kind=queues[0].kind,
         queues=len(queues),
         retired_since=retired_since,
-        lag_messages=sum(known) if known and reason is None else None,
+        lag_messages=lag,
         unknown_reason=reason,
         unknown_reason_code=code,
         unknown={name: reasons[name] or "" for name, value in values.items() if value is None} | in_use,

@@ -3,11 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext, gettext_lazy as _
 
-from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
+from consumers.models import (
+    GroupState,
+    Queue,
+    QueueSample,
+    QueueSnapshot,
+    QueueState,
+    State,
+    TimeLagKind,
+    Topic,
+    TopicKind,
+)
 from consumers.ownership.group_shares import ExpectedOwners
 from consumers.queries.declared import INSIDE, MESSAGES, OFFSET, answer, public
 from consumers.queries.limits import BrokerAge, Limits
@@ -153,29 +163,16 @@ def retired(topic: str, since: datetime) -> str:
 
 def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueContext) -> QueueRow:
     queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
-    read = offsets(snapshot, broker, facts.now, facts.limits)
-    if facts.outside is not None and not read.unread:
-        read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
-        read = replace(read, lag_messages_at_least=None, code=UnknownReason.OUTSIDE_STORE)
+    read = _offsets(snapshot, broker, facts)
     kind = kind_for(facts.name, queue.topic)
     loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
     if kind == TopicKind.DLQ:
         verdict = _unjudged(None, str(OWN_DEAD_LETTERS))
         behind = TimeLag(None, TimeLagKind.UNKNOWN, None, str(OWN_DEAD_LETTERS))
-        lag, at_least, lag_reason = None, None, read.reason if read.unread else str(OWN_DEAD_LETTERS)
-        lag_code = read.code if read.unread else UnknownReason.OWN_DEAD_LETTERS
     else:
-        verdict = _verdict(snapshot, state, broker, read, facts)
-        if loss is not NO_LOSS and facts.outside is None:
-            verdict = _lost(snapshot, loss, verdict, broker, facts)
-        if queue.topic.name in facts.retired:
-            verdict = _unjudged(None, retired(queue.topic.name, facts.retired[queue.topic.name]))
-        asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
-        waited = waited_seconds(read, state, facts.judged, facts.now)
-        read_at = broker.last_read_at if broker else None
-        behind = time_lag(read, state, facts.unjudged, asked, read_at, waited)
-        lag, at_least, lag_reason = read.lag_messages, read.lag_messages_at_least, read.reason
-        lag_code = read.code
+        verdict = _judged(snapshot, state, broker, read, loss, facts)
+        behind = _time_lag(queue, state, broker, read, facts)
+    lag = _lag(kind, read)
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
     owners = sorted(facts.owners.get(queue.pk, ()))
@@ -183,8 +180,8 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         **_numbers(read),
         **loss.values,
         "unacked_messages": unacked,
-        "lag_messages": lag,
-        "lag_messages_at_least": at_least,
+        "lag_messages": lag.messages,
+        "lag_messages_at_least": lag.at_least,
         "time_lag_seconds": behind.seconds,
         "time_lag_error_seconds": behind.error_seconds,
         "time_lag_at": behind.at,
@@ -196,7 +193,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
     }
     no_owner = facts.lapsed.get(queue.pk, facts.no_owner_reason)
     reasons = _reasons(read, behind, verdict.reason, values["owner"], no_owner) | {
-        "lag_messages_at_least": lag_reason or "",
+        "lag_messages_at_least": lag.reason or "",
         "unacked_messages": unacked_reason,
         "expected_owner": why_not_expected,
         **loss.reasons,
@@ -209,11 +206,44 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         owners=owners,
         time_lag_kind=behind.kind,
         state_detail=verdict.sentence,
-        unknown_reason=lag_reason if lag is None else None,
-        unknown_reason_code=lag_code if lag is None else None,
+        unknown_reason=lag.reason if lag.messages is None else None,
+        unknown_reason_code=lag.code if lag.messages is None else None,
         unknown={name: reason for name, reason in reasons.items() if values[name] is None},
         **values,
     )
+
+
+def _offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, facts: QueueContext) -> Offsets:
+    """As they were read; without what follows from them where they are not the group's progress."""
+    read = offsets(snapshot, broker, facts.now, facts.limits)
+    if facts.outside is None or read.unread:
+        return read
+    read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
+    return replace(read, lag_messages_at_least=None, code=UnknownReason.OUTSIDE_STORE)
+
+
+class _Lag(NamedTuple):
+    messages: int | None
+    at_least: int | None
+    reason: str | None
+    code: UnknownReason | None
+
+
+def _lag(kind: str, read: Offsets) -> _Lag:
+    """A group's own dead letters are not for it to consume."""
+    if kind == TopicKind.DLQ and not read.unread:
+        return _Lag(None, None, str(OWN_DEAD_LETTERS), UnknownReason.OWN_DEAD_LETTERS)
+    if kind == TopicKind.DLQ:
+        return _Lag(None, None, read.reason, read.code)
+    return _Lag(read.lag_messages, read.lag_messages_at_least, read.reason, read.code)
+
+
+def _time_lag(
+    queue: Queue, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: QueueContext
+) -> TimeLag:
+    asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
+    waited = waited_seconds(read, state, facts.judged, facts.now)
+    return time_lag(read, state, facts.unjudged, asked, broker.last_read_at if broker else None, waited)
 
 
 @dataclass(frozen=True)
@@ -230,6 +260,23 @@ def _rule(code: str | None) -> dict[str, str | None]:
 def _unjudged(state: State | None, reason: str) -> _StateReport:
     nothing = {"state": state, **_rule(None), "since": None, "provisional": None, "stale": False}
     return _StateReport(nothing, reason, reason)
+
+
+def _judged(
+    snapshot: QueueSnapshot,
+    state: QueueState | None,
+    broker: BrokerAge | None,
+    read: Offsets,
+    loss: QueueLoss,
+    facts: QueueContext,
+) -> _StateReport:
+    topic = snapshot.queue.topic.name
+    if topic in facts.retired:
+        return _unjudged(None, retired(topic, facts.retired[topic]))
+    verdict = _verdict(snapshot, state, broker, read, facts)
+    if loss is not NO_LOSS and facts.outside is None:
+        verdict = _lost(snapshot, loss, verdict, broker, facts)
+    return verdict
 
 
 def _verdict(
@@ -277,8 +324,8 @@ def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: QueueContex
 
 
 def _lost(
-    snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_StateReport", broker: BrokerAge | None, facts: QueueContext
-) -> "_StateReport":
+    snapshot: QueueSnapshot, loss: QueueLoss, verdict: _StateReport, broker: BrokerAge | None, facts: QueueContext
+) -> _StateReport:
     """Lost offsets follow from the newest reading without an evaluation, as long as the broker is not silent."""
     if not is_lost(snapshot):
         return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))

@@ -37,6 +37,14 @@ def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | No
     return next(iter(unread), gettext("no broker of the cluster is known yet")) if None not in unread else None
 
 
+def answers_of(group: ConsumerGroup) -> tuple[list[bool], Patience]:
+    """Of each present member whether it spoke when it was asked last; and how long what members said holds."""
+    present = Client.objects.filter(group=group, gone_by=None)
+    spoke = list(present.values_list("client_id", "running_info_at", "running_info_error"))
+    answers = [at is not None and error is None for _, at, error in spoke]
+    return answers, patience_of(group, frozenset(client_id for client_id, _, error in spoke if error))
+
+
 def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
     """Why a queue has no owner to show; `answers`: of each present member, whether it spoke."""
     if not answers and group.online is False:
@@ -80,11 +88,8 @@ def _newest(
     claims = newest_claims(group)
     unread = why_nothing_is_read(broker_ages([group.cluster_id])[group.cluster_id].brokers, now)
     expected = (expected or expected_owners(group)) if unread is None else ExpectedOwners(why=unread)
-    present = Client.objects.filter(group=group, gone_by=None)
-    spoke = list(present.values_list("client_id", "running_info_at", "running_info_error"))
-    answers = [at is not None and error is None for _, at, error in spoke]
+    answers, patience = answers_of(group)
     reason = why_ownerless(group) or no_owner_reason(group, answers)
-    patience = patience_of(group, frozenset(client_id for client_id, _, error in spoke if error))
 
     def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
         held: Sequence[Claim] = claims.get(queue.pk, ())

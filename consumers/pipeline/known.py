@@ -170,14 +170,22 @@ def unreported_queues(clusters: Sequence[str], before: datetime, besides: Iterab
 
 def unread_groups(read: BrokersRead, since: datetime, until: datetime) -> pa.Table:
     """The groups and minutes in which a broker was not read that has queues of the group, or may have them."""
-    rows = []
+    held: dict[tuple[str, str], list[str]] = {}
+    rows: set[tuple[str, str, datetime]] = set()
     for start in minutes(since, until):
-        for cluster, broker in read.unread(start, start + timedelta(minutes=1)):
-            held = ConsumerGroup.objects.filter(cluster__name=cluster)
-            if broker not in read.never_read(cluster):
-                held = held.filter(snapshots__queue__broker=broker).distinct()
-            rows += [(cluster, name, start) for name in held.values_list("name", flat=True)]
-    return _table(sorted(set(rows)), UNREAD)
+        for place in read.unread(start, start + timedelta(minutes=1)):
+            if place not in held:
+                held[place] = _groups_on(*place, anywhere=place[1] in read.never_read(place[0]))
+            rows |= {(place[0], name, start) for name in held[place]}
+    return _table(sorted(rows), UNREAD)
+
+
+def _groups_on(cluster: str, broker: str, *, anywhere: bool) -> list[str]:
+    """With queues on the broker; `anywhere`: all of the cluster, as nobody knows what the broker has."""
+    groups = ConsumerGroup.objects.filter(cluster__name=cluster)
+    if not anywhere:
+        groups = groups.filter(snapshots__queue__broker=broker).distinct()
+    return list(groups.values_list("name", flat=True))
 
 
 def _table(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.Table:
