@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat, StrIndex
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcome
+from consumers.words.times import read_time
 
 # Both forms give the same result for every message. Texts are compared as they are, case-sensitively.
 # These outcomes may have reached the target: such a message counts as resent, so that nothing is silently sent twice.
@@ -193,11 +193,7 @@ def query_of(filters: DeadLetterFilters) -> str:
 
 
 def _time(name: str, text: str) -> datetime:
-    try:
-        time = parse_datetime(text)
-        time = time.astimezone(UTC) if time and time.tzinfo else time and time.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        time = None
+    time = read_time(text)
     if time is None:
         raise WrongFilter(
             name,

@@ -19,6 +19,7 @@ from .store import (
     DAY,
     FOLDERS_OF_A_MONTH,
     OF_ONE_TIME,
+    SETTLED_BY_DAY,
     Lake,
     folder_end,
     folder_start,
@@ -46,8 +47,7 @@ def set_future_aside(lake: Lake, now: datetime) -> int:
 
 
 def _files_since(lake: Lake, table: str, hour: datetime) -> Iterator[str]:
-    """A day of knots that was settled lies in its first hour."""
-    day, hours = f"date={hour:%Y-%m-%d}", "" if table == "knots" else f"hour={hour:%H}"
+    day, hours = f"date={hour:%Y-%m-%d}", "" if table in SETTLED_BY_DAY else f"hour={hour:%H}"
     for cluster in _entries(lake, lake.path(table), pafs.FileType.Directory):
         for of_day in _entries(lake, cluster.path, pafs.FileType.Directory):
             for folder in _entries(lake, of_day.path, pafs.FileType.Directory) if of_day.base_name >= day else ():
@@ -101,8 +101,7 @@ def expire(lake: Lake, now: datetime, keep: Mapping[str, timedelta]) -> int:
                 if max(day + DAY, folder_end(table, day)) <= before:
                     lake.filesystem.delete_dir(day_folder.path)
                     deleted += 1
-                # A settled day of knots lies in its first hour.
-                elif day <= before and table != "knots":
+                elif day <= before and table not in SETTLED_BY_DAY:
                     deleted += _expire_hours(lake, table, day_folder, day, before)
     return deleted
 

@@ -276,6 +276,8 @@ DAY = timedelta(days=1)
 OF_ONE_TIME = re.compile(r"\d{8}T\d{12}\.parquet")
 FOLDERS_OF_A_DAY = {"windows_3600"}
 FOLDERS_OF_A_MONTH = {"windows_86400"}
+# Once a day of theirs is settled, all of it lies in the folder of its first hour (knot_days.py).
+SETTLED_BY_DAY = {"knots"}
 
 
 def folder_start(table: str, at: datetime) -> datetime:

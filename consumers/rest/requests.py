@@ -15,6 +15,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.utils.json import strict_constant
 
+from consumers.words.times import FIRST_YEAR, LAST_YEAR
+
 # What may stand in a query string: anything else is refused, with what is allowed; and lists narrowed by it.
 PAGE = ("page", "page_size")
 
@@ -26,8 +28,6 @@ MOST_ROWS = 1_000
 
 # Of a page beyond it no database could count the rows before.
 LAST_PAGE = 1_000_000_000
-
-FIRST_YEAR, LAST_YEAR = 1970, 2999
 
 
 class Parameters(serializers.Serializer[Any]):

@@ -27,9 +27,10 @@ from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, wh
 from consumers.resets.reset_targets import OFFERED, TARGETS, ResetTarget, Typed, value_of
 from consumers.resets.target_values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused
 from consumers.resets.tasks import hand_over_plan
+from consumers.words.times import read_time
 from dashboard.pages.common.frame import context, form_page, frame_of, group_or_404, tabs
 from dashboard.pages.common.list_pages import SHORT, whole_number
-from dashboard.pages.common.moments import read_moment, seconds_of
+from dashboard.pages.common.moments import seconds_of
 
 # The topics, brokers and queues that a reset can select, with the lag of each by the newest scrape.
 # More are not listed: they are named by hand, or chosen by their topic and broker.
@@ -224,7 +225,7 @@ def _text(said: dict[str, Any], name: str) -> str:
 
 def _moment(said: dict[str, Any], name: str) -> str:
     text = _text(said, name)
-    at = read_moment(text)
+    at = read_time(text)
     return text if at is None else at.isoformat()
 
 

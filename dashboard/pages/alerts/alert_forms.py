@@ -19,9 +19,9 @@ from django.views.decorators.http import require_POST
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused, EntryField, Shape
 from consumers.jobs.permissions import check, check_somewhere, why_not
 from consumers.models import AlertRule
+from consumers.words.times import read_time
 from dashboard.pages.common.frame import Frame, Tab, View, context, form_page as any_form_page
 from dashboard.pages.common.list_pages import SHORT, VERSION, whole_number
-from dashboard.pages.common.moments import read_moment
 from dashboard.pages.common.notices import confirmed
 
 BETWEEN = re.compile(r"[,\n]")
@@ -150,7 +150,7 @@ def _rule(text: str) -> AlertRule | None:
 
 
 def _time(text: str) -> Any:
-    at = read_moment(text) if text else None
+    at = read_time(text) if text else None
     if text and at is None:
         raise ValueError(_("Not a time: write 2026-03-14 06:00, in UTC."))
     return at

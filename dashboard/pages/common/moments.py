@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from django.http import HttpRequest
-from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.rest.requests import FIRST_YEAR, LAST_YEAR
+from consumers.words.times import read_time
 from dashboard.pages.site.problems import UnknownFilter
 
 SECONDS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
@@ -29,22 +28,10 @@ def moment_of(request: HttpRequest, now: datetime) -> datetime | None:
     if not text:
         return None
     # A plus sign that was not encoded arrives as a space.
-    at = read_moment(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
+    at = read_time(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
     if at is None or at > now:
         raise UnknownFilter("at", text, [_("a past time, for example 2026-03-14T02:14:24Z")])
     return at
-
-
-def read_moment(text: str) -> datetime | None:
-    """In UTC where it names no zone; null where it is no time, or one so near an end of the calendar that what is
-    counted from it would be none."""
-    try:
-        at = parse_datetime(text)
-    except ValueError:
-        return None
-    if at is None or not FIRST_YEAR <= at.year <= LAST_YEAR:
-        return None
-    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 # The time range of a page, which a link says, too.
@@ -134,7 +121,7 @@ def range_of(request: HttpRequest, now: datetime) -> Range:
     if name in RANGES:
         return Range(name, now - RANGES[name], now)
     first, separator, last = name.partition(TO)
-    since, until = (read_moment(first), read_moment(last)) if separator else (None, None)
+    since, until = (read_time(first), read_time(last)) if separator else (None, None)
     if since is None or until is None or not SHORTEST <= until - since <= LONGEST or since >= now:
         own = _("two times at least 1 min apart, for example 2026-03-14T02:00:00Z..2026-03-14T02:15:00Z")
         raise UnknownFilter("range", name, [*RANGES, own])

@@ -1,0 +1,19 @@
+"""Times as people write them into addresses, forms and calls."""
+
+from datetime import UTC, datetime
+
+from django.utils.dateparse import parse_datetime
+
+# Nearer an end of the calendar, what is counted from a time would be none.
+FIRST_YEAR, LAST_YEAR = 1970, 2999
+
+
+def read_time(text: str) -> datetime | None:
+    """In UTC where it names no zone; null where it is no time of these years."""
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        return None
+    if at is None or not FIRST_YEAR <= at.year <= LAST_YEAR:
+        return None
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
