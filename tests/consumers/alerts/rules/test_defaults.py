@@ -11,8 +11,18 @@ from consumers.models import AlertRule
 from tests.alert_rows import a_rule
 
 pytestmark = pytest.mark.django_db
-DEFAULTS = import_module("consumers.migrations.0003_default_rules")
-WRITTEN = ("measure", "comparison", "threshold", "states", "clear_threshold", "for_seconds", "severity", "note")
+DEFAULTS = import_module("consumers.migrations.0003_rules")
+WRITTEN = (
+    "measure",
+    "comparison",
+    "threshold",
+    "states",
+    "clear_threshold",
+    "for_seconds",
+    "severity",
+    "note",
+    "findings",
+)
 
 
 @pytest.fixture
@@ -25,8 +35,8 @@ def test_each_passes_what_a_rule_of_people_must_pass(rules: list[AlertRule]) -> 
     for rule in rules:
         kept = checked_rule({}, rule)
         assert {name: kept[name] for name in WRITTEN} == {name: getattr(rule, name) for name in WRITTEN}
-    assert len(rules) == len(DEFAULTS.RULES) == 27
-    assert sum(rule.enabled for rule in rules) == 20
+    assert len(rules) == len(DEFAULTS.RULES) == 29
+    assert sum(rule.enabled for rule in rules) == 22
 
 
 def test_they_are_made_once(rules: list[AlertRule]) -> None:

@@ -12,7 +12,7 @@ from tests.world import a_cluster, a_group
 
 pytestmark = pytest.mark.django_db
 
-DEFAULTS = import_module("consumers.migrations.0003_default_rules")
+DEFAULTS = import_module("consumers.migrations.0003_rules")
 
 TYPED = {
     "name": "Slow",

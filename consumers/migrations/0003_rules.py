@@ -68,7 +68,19 @@ RULES = [
     ("offsets_lost", "Offsets lost", "lost_queues", ABOVE, 0, None, 0, "critical", True,
      "Committed offsets that were read before are gone from the broker: its file was lost, or a slave without them took"
      " over. Members that start now begin where ConsumeFromWhere says. Reset each group to its past position before."),
+    ("findings_critical", "Messages discarded or client ids duplicate", "findings", ABOVE, 0, None, 2 * MINUTE,
+     "critical", True,
+     "Brokers discard failed messages, or processes share a client id. The group's page says which, and what to do."),
+    ("findings", "Findings", "findings", ABOVE, 0, None, 2 * MINUTE, "warning", True,
+     "A check found something wrong. The Findings page says what, since when, and what to do."),
 ]
+# What these count: codes and severities, without those after a minus, which other rules report.
+LOSING = ["retries_discarded", "duplicate_client_ids"]
+REPORTED = [*LOSING, "lost_offsets", "doubly_owned"]
+FINDINGS = {
+    "findings_critical": LOSING,
+    "findings": ["critical", "warning", *(f"-{code}" for code in REPORTED)],
+}
 
 
 def make(apps, schema_editor):
@@ -86,6 +98,7 @@ def make(apps, schema_editor):
             comparison=comparison,
             threshold=None if comparison == IN else settings.JUDGE.get(limit, limit),
             states=limit if comparison == IN else None,
+            findings=FINDINGS.get(key, []),
             clear_threshold=clear,
             for_seconds=wait,
             severity=severity,
