@@ -1210,6 +1210,10 @@ class Migration(migrations.Migration):
             model_name='consumergroup',
             index=models.Index(fields=['kind', 'name'], name='consumers_c_kind_1e2049_idx'),
         ),
+        migrations.AddIndex(
+            model_name='consumergroup',
+            index=models.Index(fields=['first_seen_at'], name='consumers_c_first_s_9616f1_idx'),
+        ),
         migrations.AddConstraint(
             model_name='consumergroup',
             constraint=models.UniqueConstraint(fields=('cluster', 'name'), name='one_row_per_group'),
