@@ -65,9 +65,10 @@ def checked_addresses(host: str, port: int, networks: Sequence[Network], seconds
     for text in found:
         # A zone ("%eth0") belongs to link-local addresses, which are never allowed.
         if "%" in text or not is_allowed(ipaddress.ip_address(text), networks):
+            place = f"{host} is" if text == host else f"{host} is {text}, which is"
             raise WrongAddress(
-                f"{host} is {text}, which is not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS "
-                "if channels may send there."
+                f"{place} not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS if channels may send "
+                "there."
             )
     return found
 

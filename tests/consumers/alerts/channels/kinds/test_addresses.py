@@ -91,6 +91,12 @@ def test_one_private_address_among_public_ones_is_enough_to_refuse(answers: list
         checked_addresses("hooks.example.org", 443, [], 1)
 
 
+def test_an_address_that_stands_for_itself_is_named_once(answers: list[str]) -> None:
+    answers += ["10.0.0.1"]
+    with pytest.raises(WrongAddress, match=r"^10\.0\.0\.1 is not a public address"):
+        checked_addresses("10.0.0.1", 443, [], 1)
+
+
 def test_public_answers_come_back_in_their_order_and_once(answers: list[str]) -> None:
     answers += ["93.184.216.34", "1.1.1.1", "93.184.216.34"]
     assert checked_addresses("hooks.example.org", 443, [], 1) == ["93.184.216.34", "1.1.1.1"]
