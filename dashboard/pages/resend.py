@@ -46,6 +46,7 @@ from consumers.models import ConsumerGroup, Destination, Resend, ResendOutcome
 from dashboard.pages.common.frame import Choice, context, form_page, frame_of, group_or_404, page, refreshing, tabs
 from dashboard.pages.common.list_pages import SHORT, listed, whole_number
 from dashboard.pages.site.problems import UnknownFilter, WrongQuery
+from dashboard.wording.codes import code_words
 
 
 # Plans a re-send: what was chosen, where it may go and who would get it. Planning sends nothing.
@@ -217,7 +218,8 @@ def _outcome(request: HttpRequest) -> ResendOutcome | None:
 def _outcomes(frame: Any, row: ResendRow, chosen: ResendOutcome | None) -> list[tuple[Choice, int]]:
     every = [(Choice(_("all"), frame.here(outcome=None), chosen is None), row.messages)]
     return every + [
-        (Choice(name, frame.here(outcome=name), name == chosen), messages) for name, messages in row.outcomes.items()
+        (Choice(str(code_words(name)), frame.here(outcome=name), name == chosen), messages)
+        for name, messages in row.outcomes.items()
     ]
 
 

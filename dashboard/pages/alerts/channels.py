@@ -24,6 +24,7 @@ from consumers.alerts.edits import remove_channel, save_channel, send_test
 from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape
 from consumers.alerts.queries.deliveries import channel_deliveries
 from consumers.alerts.queries.settings import channel_list, find_channel
+from consumers.alerts.queries.words import rule_name_words
 from consumers.alerts.tasks import hand_over_channel
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.permissions import check
@@ -32,6 +33,7 @@ from dashboard.pages.common.frame import Frame, frame_of, page, part, problems, 
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 from dashboard.pages.common.removal import Removal, removal
 from dashboard.pages.site.problems import UnknownFilter
+from dashboard.wording.codes import SEVERITIES
 
 from .alert_forms import AlertForm, Done, act, alert_context, form_page, sent
 
@@ -205,9 +207,10 @@ def _shown(
             (one.label, frame.to("channel_add", kind=one.code), one == form.kind) for one in CHANNEL_KINDS.values()
         ],
         "version": version_shown(row, form.data, errors),
-        "severities": [(name, name in form.value("severities")) for name in Severity.values],
+        "severities": [(one.value, SEVERITIES[one], one.value in form.value("severities")) for one in Severity],
         "rules": [
-            (pk, name, str(pk) in form.value("rules")) for pk, name in AlertRule.objects.values_list("pk", "name")
+            (pk, rule_name_words(name), str(pk) in form.value("rules"))
+            for pk, name in AlertRule.objects.values_list("pk", "name")
         ],
         "lines": form.lines(errors),
         "address": [line for name, line in form.lines(errors).items() if name in form.address],

@@ -51,6 +51,11 @@ def test_an_empty_list_teaches(operator: Client) -> None:
     assert 'href="/alerts/channels/add/?kind=apprise"' in page.text
 
 
+def test_severities_to_choose_are_in_the_language_of_the_page(operator: Client) -> None:
+    form = operator.get("/alerts/channels/add/", headers={"accept-language": "zh-hans"}).text
+    assert 'value="critical"> 严重</label>' in form
+
+
 def test_a_webhook_is_added(operator: Client) -> None:
     rule = a_rule()
     channel = made(

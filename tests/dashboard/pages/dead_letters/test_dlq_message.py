@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 from django.contrib.auth.models import Group, User
+from django.template.loader import render_to_string
 from django.test import Client
 from redis import Redis
 
@@ -220,3 +221,15 @@ def test_the_message_is_resent_from_its_own_page_by_who_may(role: str, may_resen
     if may_resend:
         form = client.post("/groups/prod/billing/resends/plan/", {"message": "broker-a/0/7"}).text
         assert "Plan resend" in form
+
+
+@pytest.mark.parametrize(
+    ("topic", "said", "unsaid"), [("Orders", "Stored<", "Dead-lettered"), ("", "Dead-lettered", "Stored<")]
+)
+def test_only_a_dead_letter_was_dead_lettered(group: ConsumerGroup, topic: str, said: str, unsaid: str) -> None:
+    place = {"topic": topic, "cluster": "prod", "group": "billing"}
+    facts = render_to_string(
+        "dead_letters/dead_letter_facts.html", {"facts": group.dead_letters.get(), "place": place, "now": NOW}
+    )
+    assert said in facts
+    assert unsaid not in facts

@@ -175,6 +175,13 @@ def test_each_message_says_what_became_of_it(viewer: Client, billing: ConsumerGr
     assert ("broker-a/0/4" in only, "broker-a/0/3" in only) == (True, False)
 
 
+def test_outcomes_to_choose_are_in_the_language_of_the_page(viewer: Client, billing: ConsumerGroup) -> None:
+    an_item(resend := a_resend(billing), a_letter(billing, 4), outcome=ResendOutcome.CANCELLED)
+    assert "cancelled" in text(viewer.get(f"{ROOT}{resend.pk}/"))
+    chinese = viewer.get(f"{ROOT}{resend.pk}/", headers={"accept-language": "zh-hans"})
+    assert "cancelled" not in text(chinese)
+
+
 def test_past_ones_are_listed(viewer: Client, billing: ConsumerGroup) -> None:
     assert "No dead-letter message of this group was resent" in text(viewer.get(ROOT))
     an_item(a_resend(billing, reason="after the outage"), a_letter(billing, 3))
