@@ -20,6 +20,7 @@ from dashboard.wording.numbers import FIELDS
 register = template.Library()
 register.filter("rule_name", rule_name_words)
 register.filter("count", numbers.count)
+register.filter("day_and_time", numbers.day_and_time)
 register.filter("duration", numbers.duration)
 register.filter("size", numbers.size)
 register.filter("share", numbers.share)

@@ -53,7 +53,12 @@ def ago(at: datetime, now: datetime) -> str:
 def clock(at: datetime, now: datetime) -> str:
     """The time of day, with the date where it is not today's."""
     utc = at.astimezone(UTC)
-    return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else f"{_day(utc)} {utc:%H:%M:%S}"
+    return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else day_and_time(at)
+
+
+def day_and_time(at: datetime) -> str:
+    utc = at.astimezone(UTC)
+    return f"{_day(utc)} {utc:%H:%M:%S}"
 
 
 def minute(at: datetime, now: datetime) -> str:

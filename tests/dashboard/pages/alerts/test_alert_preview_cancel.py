@@ -4,8 +4,10 @@ import uuid
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils.translation import override
 
 from consumers.models import RulePreview
+from dashboard.wording.numbers import day_and_time
 from tests.alert_rows import a_preview
 from tests.preview_pages import done, shown
 from tests.world import NOW, ago
@@ -86,6 +88,11 @@ def test_one_that_runs_for_too_long_says_what_may_be(operator, seconds, says):
 
 def test_both_ends_of_its_range_say_their_day(operator):
     assert "7 Mar 03:00:00 to 14 Mar 03:00:00 UTC" in shown(operator, a_preview())
+
+
+def test_a_day_is_written_as_in_the_language_of_the_page():
+    with override("zh-hans"):
+        assert (day_and_time(ago(0)), day_and_time(ago(86400))) == ("3月14日 03:00:00", "3月13日 03:00:00")
 
 
 def test_the_form_leads_to_the_one_that_is_not_done(operator):
