@@ -441,6 +441,7 @@ class Migration(migrations.Migration):
                 ('next_try_at', models.DateTimeField(help_text='Null when it is not to be tried any more', null=True)),
                 ('sent_at', models.DateTimeField(null=True)),
                 ('error', models.TextField(help_text='Of the newest try', null=True)),
+                ('may_have_arrived', models.BooleanField(default=False, help_text='A try was accepted, or nobody saw that it was not: whoever got it waits for the end')),
                 ('accepted_by', models.JSONField(default=list, help_text='[recipient] who took it, of an e-mail that goes to several')),
                 ('channel', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='consumers.channel')),
             ],

@@ -54,7 +54,7 @@ class DeliveryStatus(models.TextChoices):
     SENDING = "sending"  # noted before anything is sent: what a worker left so may have arrived
     SENT = "sent"
     FAILED = "failed"  # given up; `error` says why
-    DROPPED = "dropped"  # its channel was switched off before it went
+    DROPPED = "dropped"  # not sent; `error` says why
 
 
 TO_GO = (DeliveryStatus.WAITING, DeliveryStatus.SENDING)
@@ -80,6 +80,9 @@ class Delivery(models.Model):
     next_try_at = models.DateTimeField(null=True, help_text="Null when it is not to be tried any more")
     sent_at = models.DateTimeField(null=True)
     error = models.TextField(null=True, help_text="Of the newest try")
+    may_have_arrived = models.BooleanField(
+        default=False, help_text="A try was accepted, or nobody saw that it was not: whoever got it waits for the end"
+    )
     accepted_by = models.JSONField(default=list, help_text="[recipient] who took it, of an e-mail that goes to several")
 
     class Meta:

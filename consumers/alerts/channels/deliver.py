@@ -77,6 +77,8 @@ def _note_attempt(delivery: Delivery, hold: Hold, now: datetime) -> DeliveryAtte
         hold.renew(now)
         delivery.attempts += 1
         delivery.status, delivery.next_try_at = DeliveryStatus.SENDING, now
+        # Until the result is seen; the row in memory keeps what the tries before it say.
+        Delivery.objects.filter(pk=delivery.pk).update(may_have_arrived=True)
         delivery.save(update_fields=["attempts", "status", "next_try_at"])
         return DeliveryAttempt.objects.create(delivery=delivery, number=delivery.attempts, at=now)
 
@@ -90,7 +92,7 @@ def _record(delivery: Delivery, noted: DeliveryAttempt, outcome: Outcome, hold: 
     with transaction.atomic():
         hold.renew(now)
         _decide(delivery, outcome, now)
-        delivery.save(update_fields=["status", "next_try_at", "sent_at", "error", "refusals"])
+        delivery.save(update_fields=["status", "next_try_at", "sent_at", "error", "refusals", "may_have_arrived"])
         # A test shows its own result to the user. A test that was taken shows that the receiver is back for other
         # messages.
         if outcome.ok or not delivery.is_test:
@@ -118,6 +120,7 @@ def _decide(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
     delivery.error = None if outcome.ok else outcome.answer
     delivery.next_try_at = None
     delivery.refusals += not (outcome.ok or outcome.is_away)
+    delivery.may_have_arrived |= outcome.may_have_arrived
     if outcome.ok:
         delivery.status, delivery.sent_at = DeliveryStatus.SENT, now
     elif delivery.is_test or _is_given_up(delivery, outcome, now):

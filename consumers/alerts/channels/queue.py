@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
 
 from consumers.alerts.measured import Subject
 from consumers.alerts.queries.deliveries import earlier_notifications
 from consumers.alerts.rule_terms import Selection
-from consumers.models import Channel, Delivery, DeliveryStatus, Incident, IncidentStatus
+from consumers.models import (
+    Channel,
+    Delivery,
+    DeliveryEvent,
+    DeliveryStatus,
+    Incident,
+    IncidentEventKind,
+    IncidentStatus,
+)
 from consumers.models.channels import TO_GO
 
 from .receiver import CHANNEL_KINDS, LONGEST_HOLD, LONGEST_PAUSE, is_held
@@ -52,6 +61,10 @@ class Taking:
 TEST_WAITS = timedelta(minutes=10)
 AT_ONCE = 100
 SWITCHED_OFF = "The channel was switched off before it went."
+# Filters rows of DeliveryEvent: the message is not sent any more, and certainly reached nobody.
+NOT_SENT = (DeliveryStatus.FAILED, DeliveryStatus.DROPPED)
+NOT_ARRIVED = Q(delivery__status__in=NOT_SENT, delivery__may_have_arrived=False)
+NOBODY_KNOWS = "Nobody was notified of what resolved."
 # How often firing incidents are repeated to a receiver that forgets them.
 REPEAT_EVERY = timedelta(seconds=60)
 REPEATING = [kind.code for kind in CHANNEL_KINDS.values() if kind.repeat is not None]
@@ -61,7 +74,10 @@ NOBODY_CAME = "No worker took the test up in time: see that a worker of the queu
 def next_delivery(channel: Channel, now: datetime) -> Delivery | None:
     """The next message to send at `now`, or None. Payloads of the other messages are not read."""
     _drop_what_is_over(channel, now)
-    return _numbered(channel, _next(channel, now))
+    while (number := _next(channel, now)) is not None:
+        if (found := _numbered(channel, number)) is not None:
+            return found
+    return None
 
 
 def is_ready(channel: Channel, now: datetime) -> bool:
@@ -124,11 +140,41 @@ def _lowest(deliveries: QuerySet[Delivery]) -> int | None:
 
 
 def _numbered(channel: Channel, number: int | None) -> Delivery | None:
+    """None also where nothing of the message is left to send: then it is dropped."""
     if number is None:
         return None
     found = Delivery.objects.get(channel=channel, number=number)
     found.channel = channel
-    return found
+    return found if _leave_out_unknown_ends(found) else None
+
+
+def _leave_out_unknown_ends(delivery: Delivery) -> bool:
+    """Leaves out resolutions whose firing was given up after the message was queued. Returns whether any event is left.
+
+    A message is never changed once it was tried. One that may hold such a resolution was not: it waits for the firing.
+    """
+    if delivery.is_test or delivery.attempts:
+        return True
+    of_it = DeliveryEvent.objects.filter(delivery=delivery)
+    given_up = DeliveryEvent.objects.filter(
+        NOT_ARRIVED,
+        channel=delivery.channel_id,
+        event__kind=IncidentEventKind.FIRING,
+        event__incident=OuterRef("event__incident"),
+    )
+    ends = of_it.filter(Exists(given_up), event__kind=IncidentEventKind.RESOLVED)
+    left_out = dict(ends.values_list("event", "pk"))
+    if not left_out:
+        return True
+    left = [event for event in delivery.payload["events"] if event["id"] not in left_out]
+    if not left:
+        _drop(Delivery.objects.filter(pk=delivery.pk), NOBODY_KNOWS)
+        return False
+    with transaction.atomic():
+        of_it.filter(pk__in=left_out.values()).delete()
+        delivery.payload["events"] = left
+        delivery.save(update_fields=["payload"])
+    return True
 
 
 def is_due(now: datetime) -> Q:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from consumers.alerts.channels.payload import payload_of
-from consumers.alerts.channels.queue import Taking, next_number
+from consumers.alerts.channels.queue import NOT_ARRIVED, Taking, next_number
 from consumers.alerts.measured import Measured
 from consumers.alerts.measures.registry import measured
 from consumers.alerts.notes import Notes
@@ -47,7 +47,7 @@ NotifiedChannels = Mapping[UUID, set[int]]  # ids of channels by the id of an in
 
 def notified_channels(incidents: Iterable[Incident]) -> NotifiedChannels:
     """Channels that were, will be or may have been notified that each incident fires. One query."""
-    return _notified(NOWHERE, event__incident__in=list(incidents))
+    return _notified(NOT_ARRIVED, event__incident__in=list(incidents))
 
 
 def pending_firings(changes: Changes, channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
@@ -139,7 +139,7 @@ def _lost_by(channels: Sequence[Channel]) -> Iterator[list[UUID]]:
 
 def _ends_in(deliveries: list[UUID]) -> QuerySet[DeliveryEvent]:
     begun = DeliveryEvent.objects.filter(
-        ~(NOWHERE | IN_VAIN),
+        ~NOT_ARRIVED,
         channel=OuterRef("channel"),
         event__kind=FIRING,
         event__incident=OuterRef("event__incident"),

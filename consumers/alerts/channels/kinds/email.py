@@ -69,7 +69,8 @@ def _outcome(taken: int, replies: dict[str, tuple[str, bool]], note: str | None)
     said = [f"{taken} of {taken + len(replies)} recipients taken by the mail server"]
     said += [f"{recipient} was refused: {reply}" for recipient, (reply, _) in replies.items()]
     answer = "; ".join(said) + (f" ({note})" if note else "")
-    return Outcome(not replies, answer, hopeless=all(is_final for _, is_final in replies.values()))
+    hopeless = all(is_final for _, is_final in replies.values())
+    return Outcome(not replies, answer, hopeless=hopeless, refused=bool(replies) and not taken)
 
 
 def _reply(code: int, text: bytes | str) -> tuple[str, bool]:

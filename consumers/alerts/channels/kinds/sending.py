@@ -131,7 +131,7 @@ class Outcome:
     """`answer` is for people. `hopeless`: the same message will not be taken another time.
 
     `is_away`: nobody was there to be asked, which says nothing of the message. `asks_for_time`: not now, whatever it
-    is; for so long as `retry_after_seconds` where it said so.
+    is; for so long as `retry_after_seconds` where it said so. `refused`: the receiver said that it took nothing.
     """
 
     ok: bool
@@ -140,6 +140,12 @@ class Outcome:
     retry_after_seconds: float | None = None
     is_away: bool = False
     asks_for_time: bool = False
+    refused: bool = False
+
+    @property
+    def may_have_arrived(self) -> bool:
+        """Also where the answer does not tell: a server that fails may have taken the message before."""
+        return not (self.is_away or self.refused)
 
 
 def outcome_of(answer: Answer) -> Outcome:
@@ -156,6 +162,7 @@ def outcome_of(answer: Answer) -> Outcome:
         hopeless=400 <= answer.status < 500 and answer.status not in MAY_PASS,
         retry_after_seconds=retry_after,
         asks_for_time=not ok and (answer.status == TOO_MANY or retry_after is not None),
+        refused=300 <= answer.status < 500,
     )
 
 
