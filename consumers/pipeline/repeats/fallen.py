@@ -271,11 +271,17 @@ RULES: tuple[Callable[[FallenQueue], FallVerdict | None], ...] = (
 
 @dataclass(frozen=True)
 class RetryMinute:
-    """`came`: messages into the retry topic in the minute from `start_us`; `consumed` out of it. Null: unknown."""
+    """`came`: messages into the retry topic in the minute from `start_us`; `consumed` out of it. Null: unknown.
+
+    `before_us`, `read_us`: the last reading before the minute, and the last one in it, between which they came; null:
+    no such reading is known, and the bounds of the minute stand for it.
+    """
 
     start_us: int
     came: int | None
     consumed: int | None
+    before_us: int | None = None
+    read_us: int | None = None
 
 
 @dataclass(frozen=True)
@@ -300,8 +306,9 @@ def sent_back_part(topic: str, minute: RetryMinute, listener: ListenerReport, is
     return RepeatPart(
         cause=cause,
         confidence=confidence,
-        after_us=minute.start_us,
-        at_us=minute.start_us + MINUTE_US,
+        after_us=minute.start_us if minute.before_us is None else minute.before_us,
+        # The last moment of the minute: the next one begins with its end.
+        at_us=minute.start_us + MINUTE_US - 1 if minute.read_us is None else minute.read_us,
         topic=topic,
         broker=None,
         queue_id=None,

@@ -4,6 +4,7 @@ Offsets first: whether a rebalance explains a repeat depends on whether its offs
 where nothing came again, five queries find that out.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,10 +13,12 @@ import pyarrow as pa
 from django.db.models import Q
 
 from consumers.lake.store import Lake
-from consumers.models import Client, ConsumerGroup, GroupWindow, LogEvent, Rebalance, RepeatEvent
+from consumers.models import Client, ConsumerGroup, GroupWindow, LogEvent, Reading, Rebalance, RepeatEvent
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.segments import MICROSECONDS, MINUTE_US
 from consumers.pipeline.repeat_rows import FoundSpan, write_repeats
 from consumers.pipeline.slices import MINUTE, floor, microseconds, moment
+from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.logs import LogCode
 from consumers.vocabulary.repeats import RepeatSource
@@ -48,7 +51,9 @@ def find_repeats(
     found, of rebalances/tables.py, written before."""
     merge, longest = durations.repeat_merge_seconds, durations.repeat_longest_seconds
     after, minutes = _again_after(since, durations), _minutes(since, until)
-    lately = minutes[0] - timedelta(seconds=durations.repeat_retry_merge_seconds)
+    # A minute has the time of its last reading: those that are so many minutes apart may be a poll further apart.
+    retry_merge = durations.repeat_retry_merge_seconds + durations.poll_seconds
+    lately = minutes[0] - timedelta(seconds=retry_merge)
     spans = {
         RepeatSource.OFFSETS: (after, until),
         RepeatSource.REBALANCES: (after, until),
@@ -61,9 +66,9 @@ def find_repeats(
     looked_at = stored[RepeatSource.REBALANCES] - {span.group for span in moved}
     moved += _again(RepeatSource.REBALANCES, looked_at, after, until)
     count += write_repeats(RepeatSource.REBALANCES, _with_logs(moved), merge, longest, until)
-    retried = _retry_spans(clusters, *minutes, until, stored[RepeatSource.RETRIES])
-    merge = durations.repeat_retry_merge_seconds
-    return count + write_repeats(RepeatSource.RETRIES, _with_logs(retried), merge, longest, until)
+    reach = timedelta(seconds=durations.reach_seconds)
+    retried = _retry_spans(clusters, *minutes, reach, stored[RepeatSource.RETRIES])
+    return count + write_repeats(RepeatSource.RETRIES, _with_logs(retried), retry_merge, longest, until)
 
 
 def _again(source: RepeatSource, groups: Collection[int], after: datetime, until: datetime) -> Iterator[FoundSpan]:
@@ -122,8 +127,9 @@ def _again_after(since: datetime, durations: Durations) -> datetime:
 
 
 def _minutes(since: datetime, until: datetime) -> tuple[datetime, datetime]:
-    """A part of a minute is dated at the minute's end, which may be later than that of the run."""
-    return floor(since, MINUTE), floor(until - INSTANT, MINUTE) + MINUTE + INSTANT
+    """Those that are over. A part has the time of its minute's last reading: in one that is not over that would change,
+    and with it the name of the event."""
+    return floor(since, MINUTE), floor(until, MINUTE)
 
 
 def _offset_spans(
@@ -167,24 +173,54 @@ def _rebalance_spans(rebalanced: pa.Table, until: datetime, durations: Durations
 
 
 def _retry_spans(
-    clusters: Sequence[str], start: datetime, end: datetime, until: datetime, going_on: Collection[int]
+    clusters: Sequence[str], start: datetime, end: datetime, reach: timedelta, going_on: Collection[int]
 ) -> Iterator[FoundSpan]:
-    """`going_on`: groups that have events already."""
-    windows = GroupWindow.objects.filter(step_seconds=60, start__gte=start, start__lt=until)
+    """`going_on`: groups that have events already. `reach`: how long before a minute a reading may lie that the minute
+    counts from."""
+    if start >= end:
+        return
+    windows = GroupWindow.objects.filter(step_seconds=60, start__gte=start, start__lt=end)
     windows = windows.filter(group__cluster__name__in=clusters)
     came = windows.filter(into_retry__gt=0)
     unknown = windows.filter(into_retry=None, group__in=going_on)
+    names = ("group_id", "group__cluster_id", "start", "into_retry", "out_of_retry")
+    found = [row for chosen in ((came, unknown) if going_on else (came,)) for row in chosen.values_list(*names)]
+    readings = _reading_times({row[1] for row in found}, start - reach, end)
     minutes: dict[int, list[RetryMinute]] = {}
-    for chosen in (came, unknown) if going_on else (came,):
-        for group, at, into, out in chosen.values_list("group_id", "start", "into_retry", "out_of_retry"):
-            minutes.setdefault(group, []).append(RetryMinute(microseconds(at), into, out))
+    for group, cluster, at, into, out in found:
+        around = _readings_around(readings[cluster], microseconds(at), round(reach.total_seconds() * MICROSECONDS))
+        minutes.setdefault(group, []).append(RetryMinute(microseconds(at), into, out, *around))
+    yield from _retry_parts(minutes, start - INSTANT, end, going_on)
+
+
+def _retry_parts(
+    minutes: Mapping[int, Sequence[RetryMinute]], after: datetime, until: datetime, going_on: Collection[int]
+) -> Iterator[FoundSpan]:
     groups = {*minutes, *going_on}
     names = dict(ConsumerGroup.objects.filter(pk__in=groups).values_list("pk", "name")) if groups else {}
     reports = _listener_reports(minutes)
     for group in groups & names.keys():
         topic, report = f"{RETRY_PREFIX}{names[group]}", reports.get(group, ListenerReport())
         parts = (sent_back_part(topic, one, report, group in going_on) for one in minutes.get(group, ()))
-        yield FoundSpan(group, start, end, [part for part in parts if part is not None])
+        yield FoundSpan(group, after, until, [part for part in parts if part is not None])
+
+
+def _reading_times(clusters: Collection[int], since: datetime, until: datetime) -> dict[int, list[int]]:
+    """By cluster, in order: the readings of [since, until) that the history has. No query where no cluster is asked."""
+    found: dict[int, list[int]] = {cluster: [] for cluster in clusters}
+    if found:
+        rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since, taken_at__lt=until)
+        rows = rows.exclude(complete=False, queues=0).exclude(members__has_key=HISTORY_ERROR)
+        for cluster, at in rows.order_by("taken_at").values_list("cluster_id", "taken_at"):
+            found[cluster].append(microseconds(at))
+    return found
+
+
+def _readings_around(times: Sequence[int], start_us: int, reach_us: int) -> tuple[int | None, int | None]:
+    """The last reading before the minute, and the last one in it; null where there is none."""
+    first, end = bisect_left(times, start_us), bisect_left(times, start_us + MINUTE_US)
+    is_near = first > 0 and times[first - 1] >= start_us - reach_us
+    return times[first - 1] if is_near else None, times[end - 1] if end > first else None
 
 
 def _with_events(
