@@ -31,31 +31,41 @@ def microseconds(at: datetime) -> int:
 class MinOffsets:
     """One row per queue of the broker, by key: place of the topic in `topics` << 20 | queue id.
 
-    `asked_at` is the time at which the value was read, in microseconds since 1970, or NEVER.
+    `asked_at` is the time at which the value was read, in microseconds since 1970, or NEVER. `ends` is the broker offset
+    that was last seen, or NEVER.
     """
 
     topics: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     keys: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     values: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     asked_at: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    ends: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     def settle(self, queues: pa.Table) -> None:
         """Adds the queues of `queues` (topic, queue_id) and forgets all others."""
         topics = encoded(queues["topic"])
         keys = distinct_sorted(codes(topics, topics.dictionary) << QUEUE_BITS | queue_ids(queues))
         old, kept = self._places(keys, topics.dictionary)
-        self.values = np.where(kept, self.values[old], 0) if len(self.keys) else np.zeros(len(keys), np.int64)
-        self.asked_at = np.where(kept, self.asked_at[old], NEVER) if len(self.keys) else np.full(len(keys), NEVER)
+        none = (0, NEVER, NEVER)
+        if len(self.keys):
+            columns = zip((self.values, self.asked_at, self.ends), none, strict=True)
+            self.values, self.asked_at, self.ends = (np.where(kept, column[old], one) for column, one in columns)
+        else:
+            self.values, self.asked_at, self.ends = (np.full(len(keys), one, np.int64) for one in none)
         self.topics, self.keys = topics.dictionary, keys
 
     def doubt(self, ends: pa.Table) -> None:
-        """Forgets each min offset beyond the end of its queue: it dates from before the topic was created again."""
+        """Forgets each min offset that dates from before the topic was created again: it lies beyond the end of its
+        queue, or that end went back. Remembers the ends.
+        """
         if not len(self.keys):
             return
         topic = codes(encoded(ends["topic"]), self.topics)
         at, found = _find(self.keys, topic << QUEUE_BITS | queue_ids(ends))
-        beyond = found & (topic >= 0) & (self.values[at] > ends["broker_offset"].to_numpy())
-        self.asked_at[at[beyond]] = NEVER
+        known, end = found & (topic >= 0), ends["broker_offset"].to_numpy()
+        doubted = known & ((self.values[at] > end) | (self.ends[at] > end))
+        self.asked_at[at[doubted]] = NEVER
+        self.ends[at[known]] = end[known]
 
     def note(self, places: np.ndarray, answers: Sequence[int], now: datetime) -> None:
         self.values[places] = answers

@@ -115,3 +115,34 @@ def test_a_min_offset_beyond_the_end_of_its_queue_is_from_before_the_topic_was_c
     memory.doubt(ends)
     assert with_min_offsets(table([IDLE]), memory)["min_offset"].to_pylist() == [expected]
     assert (IDLE in planned(memory, at(1))) is (expected is None)
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected", "why"),
+    [
+        ([90, 50], None, "the end went back, though not behind the min offset"),
+        ([90, None, 50], None, "its broker was asked for other topics in between"),
+        ([90, 90], 8, "the end stands"),
+        ([90, 95], 8, "the end went on"),
+    ],
+)
+def test_a_min_offset_of_a_queue_whose_end_went_back_is_from_before_the_topic_was_created_anew(ends, expected, why):
+    memory = asked_at({IDLE: T0})
+    note(memory, IDLE, 8, T0)
+    for end in ends:
+        queues = [IDLE] if end is not None else []
+        memory.doubt(table(queues).append_column("broker_offset", pa.array([end] * len(queues), pa.int64())))
+    assert with_min_offsets(table([IDLE]), memory)["min_offset"].to_pylist() == [expected], why
+    assert (IDLE in planned(memory, at(1))) is (expected is None)
+
+
+def test_a_topic_that_comes_and_goes_is_no_end_that_went_back():
+    """Its queues are settled anew each time."""
+    memory = asked_at({IDLE: T0, LAGGING: T0})
+    ends = {IDLE: 5, LAGGING: 90}
+    for queues in ([LAGGING], [IDLE, LAGGING], [IDLE], [LAGGING, IDLE]):
+        memory.settle(table(queues))
+        for queue in queues:
+            note(memory, queue, 1, T0)
+        memory.doubt(table(queues).append_column("broker_offset", pa.array([ends[queue] for queue in queues])))
+    assert memory.of(table(ALL[:2])).to_pylist() == [1, 1]
