@@ -192,18 +192,28 @@ class Lagging:
     offset: int
     lag: int
 
+    @property
+    def end(self) -> int:
+        return self.offset + self.lag
+
 
 def forget_moved(memory: SampleMemory, brokers: Iterable[BrokerReading]) -> set[QueueKey]:
-    """Removes answers that are no longer valid because the group moved on or has no lag there. Returns their keys."""
+    """Removes answers that are no longer valid: the group moved on or has no lag there, or the end of the queue went
+    back, so that another message may lie at the offset. Returns their keys."""
     gone: set[QueueKey] = set()
     for broker in brokers:
         if broker.rows is None:
             continue
         held = {key: answer for key, answer in memory.first.items() if key[2] == broker.name}
-        standing = {one.key: one.offset for one in _lagging_of(broker, held)}
-        gone |= {key for key, answer in held.items() if standing.get(key) != answer.offset}
+        standing = {one.key: one for one in _lagging_of(broker, held) if one.offset == held[one.key].offset}
+        anew = {key for key, one in standing.items() if one.end < memory.ends.get(key, 0)}
+        gone |= (held.keys() - standing.keys()) | anew
+        memory.ends.update({key: one.end for key, one in standing.items()})
     for key in gone:
         del memory.first[key]
+    # Of answers that others took the place of, too.
+    for key in memory.ends.keys() - memory.first.keys():
+        del memory.ends[key]
     return gone
 
 
@@ -231,6 +241,7 @@ async def ask_first(
     )
     found = {one.key: answer for one, answer in zip(asked, answers, strict=True)}
     memory.first.update(found)
+    memory.ends.update({one.key: one.end for one in asked})
     return found
 
 

@@ -256,9 +256,11 @@ Answer = TypeVar("Answer", FirstStored, StartAnswer, TagCount)
 
 @dataclass
 class SampleMemory:
-    """One per cluster and process. `refused`: until when, and why, a broker's topic is not asked again."""
+    """One per cluster and process. `refused`: until when, and why, a broker's topic is not asked again. `ends`: the
+    broker offsets that were last read of the queues in `first`."""
 
     first: dict[QueueKey, FirstStored] = field(default_factory=dict)
+    ends: dict[QueueKey, int] = field(default_factory=dict)
     starts: dict[QueueKey, StartAnswer] = field(default_factory=dict)
     tags: dict[TopicKey, TagCount] = field(default_factory=dict)
     refused: dict[tuple[str, str], tuple[datetime, str]] = field(default_factory=dict)

@@ -95,6 +95,32 @@ def test_an_answer_goes_when_the_offset_moves_or_the_lag_ends(rows, is_gone):
     assert (KEY not in memory.first) is is_gone
 
 
+@pytest.mark.parametrize(
+    ("ends", "is_gone", "why"),
+    [
+        ((8,), True, "the topic was created anew since it was asked"),
+        ((90, 12), True, "and since a later reading"),
+        ((90, 90), False, "nothing new was stored"),
+        ((9, 90), False, "more was stored"),
+    ],
+)
+def test_an_answer_goes_with_the_queue_that_it_is_of_though_the_offset_is_the_same(ends, is_gone, why):
+    """Another message lies there, stored much later."""
+    memory = SampleMemory()
+    first({31: offset_answer(0), 11: found(stored(4, STORED_MS))}, memory)
+    gone = [forget_moved(memory, [broker("broker-a", row("billing", "Orders", 0, 4, end))]) for end in ends]
+    assert gone[-1] == ({KEY} if is_gone else set()), why
+    assert (KEY not in memory.first) is is_gone
+
+
+def test_what_is_forgotten_leaves_nothing():
+    memory = SampleMemory()
+    for number in range(3):
+        first({31: offset_answer(0), 11: found(stored(4, STORED_MS))}, memory)
+        forget_moved(memory, [broker("broker-a", row("billing", "Orders", 0, 5 + number, 9))])
+    assert (memory.first, memory.ends) == ({}, {})
+
+
 @pytest.mark.parametrize("silent", [broker("broker-a", error="refused"), broker("broker-b")])
 def test_an_answer_stays_while_its_broker_is_silent(silent):
     memory = SampleMemory(first={KEY: answered()})
