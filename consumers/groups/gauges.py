@@ -31,7 +31,7 @@ class GroupGauges(NamedTuple):
     name: str
     total: int | None
     total_unknown_reason: str | None
-    judged_kind: str | None
+    judged_time_lag_kind: str | None
     judged_at: datetime | None
     judged_state: str | None
     judged_rule: str | None
@@ -84,7 +84,7 @@ class GroupGauges(NamedTuple):
 
     @property
     def time_lag_kind(self) -> TimeLagKind:
-        return time_lag_kind(self.lag_messages, self.time_lag_seconds, self.judged_kind)
+        return time_lag_kind(self.lag_messages, self.time_lag_seconds, self.judged_time_lag_kind)
 
 
 STORED = (

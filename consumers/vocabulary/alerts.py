@@ -20,6 +20,7 @@ class AlertEvidence(StrEnum):
     EXPIRES_IN = "evidence_expires_in"  # left_seconds
     EXPIRED_MAYBE = "evidence_expired_maybe"
     EXPIRES_UNCONSUMED = "evidence_expires_unconsumed"  # left_seconds
+    TIME_LAG_AT_LEAST = "evidence_time_lag_at_least"
     EXPIRES_UNCONSUMED_AT_MOST = "evidence_expires_unconsumed_at_most"  # left_seconds
     RETRY_SHARE = "evidence_retry_share"  # share
     MEMBERS = "evidence_members"  # present_members

@@ -12,6 +12,7 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.FINDING: _("finding: %(finding)s"),
     AlertEvidence.LAG: _("%(lag_messages)s behind"),
     AlertEvidence.OLDEST_WAITS: _("its oldest message waits for %(waited_seconds)s"),
+    AlertEvidence.TIME_LAG_AT_LEAST: _("the time lag of a queue has no known upper bound"),
     AlertEvidence.DRAINS_IN: _("drains in %(drain_seconds)s"),
     AlertEvidence.EXPIRED: _("%(expired_messages)s expired unread"),
     AlertEvidence.EXPIRES_IN: _("the oldest unconsumed message may be deleted in %(left_seconds)s"),

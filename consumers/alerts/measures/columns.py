@@ -49,6 +49,7 @@ def time_lag(scan: GroupScan) -> Column:
         lambda place: time_lag_reason(scan, place),
         lambda value: coded_reason(AlertEvidence.OLDEST_WAITS, waited_seconds=value),
         suppressed=lambda place: suppressed_waiting(scan, place),
+        is_bound=lambda place: scan.rows[place].is_time_lag_bound,
     )
 
 
@@ -58,6 +59,8 @@ def time_lag_reason(scan: GroupScan, place: int) -> str:
     row = scan.rows[place]
     if row.lag_messages is None:
         return lag_reason(scan, place)
+    if row.is_time_lag_bound:
+        return coded_reason(AlertEvidence.TIME_LAG_AT_LEAST)
     return str(YOUNG_LAG) if row.judged_since is not None else str(NOT_REPORTED)
 
 
@@ -159,13 +162,18 @@ def time_lag_of_topic(of: TopicScan) -> Column:
         part = parts[place]
         if not part.lag_messages:
             return part.lag_reason
-        return scan.unjudged_reason(place) or str(YOUNG_LAG)
+        if (late := scan.unjudged_reason(place)) is not None:
+            return late
+        if part.is_time_lag_bound and part.time_lag_seconds is not None:
+            return part.bound or coded_reason(AlertEvidence.TIME_LAG_AT_LEAST)
+        return str(YOUNG_LAG)
 
     return number_column(
         [value(place) for place in range(len(parts))],
         reason,
         lambda value: coded_reason(AlertEvidence.OLDEST_WAITS, waited_seconds=value),
         suppressed=lambda place: suppressed_waiting(scan, place),
+        is_bound=lambda place: parts[place].is_time_lag_bound,
     )
 
 

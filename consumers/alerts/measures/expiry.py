@@ -6,6 +6,7 @@ queue.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -17,7 +18,7 @@ from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
 from consumers.groups.row import forecast_reason, is_forecast_partial
 from consumers.groups.shown import UnknownWord
-from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind
+from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind, TimeLagKind
 from consumers.pipeline.kernel.trend import LONGEST_DRAIN_SECONDS, expires_in, expires_unconsumed
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import MASTER, ExpiryForecast, RuleCode
@@ -33,7 +34,8 @@ BrokerName = tuple[int, str]  # cluster id, name
 
 
 def expiry(scan: GroupScan) -> Column:
-    """Two queries. For a group without lag it is its brokers' retention."""
+    """Two queries. For a group without lag it is its brokers' retention. A wait that is a lower bound leaves at most so
+    much time."""
     kept, waits = retention_seconds(), waiting()
     shortest = {cluster: _shortest(scan.overlay, cluster, kept) for cluster in scan.overlay.clusters}
     values: list[float | None] = []
@@ -43,7 +45,7 @@ def expiry(scan: GroupScan) -> Column:
         elif row.lag_messages is None or row.time_lag_seconds is None:
             values.append(None)
         else:
-            values.append(_soonest(row.cluster_id, waits.get(row.id), kept))
+            values.append(_soonest(row.cluster_id, waits.get(row.id, {}), kept))
 
     def reason(place: int) -> str:
         row = scan.rows[place]
@@ -51,7 +53,13 @@ def expiry(scan: GroupScan) -> Column:
             return lag_reason(scan, place)
         if row.lag_messages and row.time_lag_seconds is None:
             return time_lag_reason(scan, place)
+        if values[place] is not None:
+            return coded_reason(AlertEvidence.TIME_LAG_AT_LEAST)
         return coded_reason(AlertEvidence.RETENTION_UNKNOWN)
+
+    def is_bound(place: int) -> bool:
+        row = scan.rows[place]
+        return row.lag_messages != 0 and any(wait.is_bound for wait in waits.get(row.id, {}).values())
 
     return number_column(
         values,
@@ -62,6 +70,7 @@ def expiry(scan: GroupScan) -> Column:
             else coded_reason(AlertEvidence.EXPIRED_MAYBE)
         ),
         suppressed=lambda place: suppressed_by_habit(scan, place),
+        is_bound=is_bound,
     )
 
 
@@ -72,29 +81,38 @@ def retention_seconds() -> dict[BrokerName, float]:
     return {(cluster, name): hours * HOUR for cluster, name, hours in found if hours is not None}
 
 
-def waiting() -> dict[int, dict[str, float | None]]:
-    """The longest wait of each group's queues, by broker; null where the wait of one queue on it is unknown.
-    One query.
+class LongestWait(NamedTuple):
+    """Of a group's queues on one broker. `seconds` null: the wait of one of them is unknown. `is_bound`: one may have
+    waited for longer.
     """
+
+    seconds: float | None
+    is_bound: bool
+
+
+def waiting() -> dict[int, dict[str, LongestWait]]:
+    """By group and broker. One query."""
     is_unknown = Q(time_lag_seconds=None) & ~Q(rule__in=NO_LAG_RULES)
     rows = QueueState.objects.filter(Q(time_lag_seconds__gt=0) | is_unknown).order_by()
     counted = rows.values_list("group_id", "queue__broker").annotate(
-        longest=Max("time_lag_seconds"), unknown=Count("pk", filter=Q(time_lag_seconds=None))
+        longest=Max("time_lag_seconds"),
+        unknown=Count("pk", filter=Q(time_lag_seconds=None)),
+        bound=Count("pk", filter=Q(time_lag_kind=TimeLagKind.AT_LEAST)),
     )
-    found: dict[int, dict[str, float | None]] = {}
-    for group, broker, longest, unknown in counted:
-        found.setdefault(group, {})[broker] = None if unknown else longest
+    found: dict[int, dict[str, LongestWait]] = {}
+    for group, broker, longest, unknown, bound in counted:
+        found.setdefault(group, {})[broker] = LongestWait(None if unknown else longest, bool(bound))
     return found
 
 
-def _soonest(cluster: int, waits: Mapping[str, float | None] | None, kept: Mapping[BrokerName, float]) -> float | None:
+def _soonest(cluster: int, waits: Mapping[str, LongestWait], kept: Mapping[BrokerName, float]) -> float | None:
     """Null if one broker's retention, or one wait, is unknown: that broker may delete first."""
     left: list[float] = []
-    for broker, seconds in (waits or {}).items():
+    for broker, wait in waits.items():
         keeps = kept.get((cluster, broker))
-        if keeps is None or seconds is None:
+        if keeps is None or wait.seconds is None:
             return None
-        left.append(max(0.0, keeps - seconds))
+        left.append(max(0.0, keeps - wait.seconds))
     return min(left, default=None)
 
 

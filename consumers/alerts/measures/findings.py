@@ -61,6 +61,8 @@ def _column(rows: Sequence[Findings], sought: Sought, not_checked: Sequence[str 
         reason=lambda place: not_checked[place] or doubts[place] or "",
         evidence=lambda place: _evidence(matched[place]),
         since=since,
+        # What was not checked may be wrong, too.
+        is_bound=lambda place: bool(not_checked[place] or doubts[place]),
     )
 
 

@@ -194,8 +194,12 @@ def _column(
     def absent(place: int) -> str | None:
         return why_no_owners(scan.rows[place])
 
+    def is_bound(place: int) -> bool:
+        """Whoever is silent may hold more."""
+        return bool(found.get(scan.rows[place].id, NO_OWNER_COUNTS).unsure)
+
     values = [value(place) for place in range(len(scan.rows))]
-    return number_column(values, reason, words, suppressed=suppressed, absent=absent)
+    return number_column(values, reason, words, suppressed=suppressed, is_bound=is_bound, absent=absent)
 
 
 def _has_none(row: GroupValues) -> bool:

@@ -14,8 +14,9 @@ from consumers.alerts.measured import SITE, Subject
 from consumers.findings.queries import OpenFindings, open_findings
 from consumers.groups.listing import filtered
 from consumers.groups.overlay import NO_BROKER, STATES, Overlay
+from consumers.groups.row import time_lag_kind
 from consumers.groups.rows import GroupFilters
-from consumers.models import Client, ConsumerGroup, State, SubjectKind
+from consumers.models import Client, ConsumerGroup, State, SubjectKind, TimeLagKind
 from consumers.overview.tally import EVALUATION_LATE, NOT_POLLED
 from consumers.polling.flags import has_unlisted_members, offline_share
 from consumers.queries.groups import without_members
@@ -141,6 +142,7 @@ class GroupValues(NamedTuple):
     judged_state: str | None
     judged_rule: str | None
     judged_expiry_forecast: str | None
+    judged_time_lag_kind: str | None
     judged_since: datetime | None
     judged_at: datetime | None
     rank: int
@@ -160,6 +162,12 @@ class GroupValues(NamedTuple):
     @property
     def state(self) -> State:
         return STATES[self.rank]
+
+    @property
+    def is_time_lag_bound(self) -> bool:
+        """A queue of the group may have waited for longer than its time lag says."""
+        kind = time_lag_kind(self.lag_messages, self.time_lag_seconds, self.judged_time_lag_kind)
+        return kind == TimeLagKind.AT_LEAST
 
     @property
     def is_lag_bound(self) -> bool:

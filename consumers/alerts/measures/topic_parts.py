@@ -12,7 +12,16 @@ from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit,
 from consumers.groups.late_queues import RANKS
 from consumers.groups.overlay import STATES, UNKNOWN_RANK
 from consumers.groups.shown import UnknownWord
-from consumers.models import ConsumerGroup, GroupKind, Measure, QueueSnapshot, QueueState, State, SubjectKind
+from consumers.models import (
+    ConsumerGroup,
+    GroupKind,
+    Measure,
+    QueueSnapshot,
+    QueueState,
+    State,
+    SubjectKind,
+    TimeLagKind,
+)
 from consumers.polling.flags import retired_topics
 from consumers.polling.heads import unfinished_heads
 from consumers.queries.limits import BrokerAge
@@ -27,7 +36,10 @@ from .scan import HOLDS_NOTHING, GroupScan, silent_groups, why_no_owners, why_no
 SNAPSHOT = (
     *("group_id", "queue_id", "queue__broker", "consumer_offset", "broker_offset", "unknown_reason", "waiting_since"),
 )
-JUDGED = ("group_id", "queue_id", "queue__broker", "queue__queue_id", "state", "rule", "since", "time_lag_seconds")
+JUDGED = (
+    *("group_id", "queue_id", "queue__broker", "queue__queue_id", "state", "rule", "since", "time_lag_seconds"),
+    "time_lag_kind",
+)
 
 
 class JudgedPart(NamedTuple):
@@ -41,6 +53,7 @@ class JudgedPart(NamedTuple):
     rule: str
     since: datetime
     time_lag_seconds: float | None
+    time_lag_kind: str
     detail: str
 
 
@@ -77,6 +90,12 @@ class TopicPart:
                 return None
             longest.append(seconds)
         return max(longest, default=None)
+
+    @property
+    def is_time_lag_bound(self) -> bool:
+        """A queue with lag may have waited for longer, or one whose messages its broker hides."""
+        lagging = [self.judged.get(queue) for queue, lag, _ in self.lags if lag]
+        return self.bound is not None or any(one and one.time_lag_kind == TimeLagKind.AT_LEAST for one in lagging)
 
 
 def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
