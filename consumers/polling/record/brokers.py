@@ -82,9 +82,16 @@ def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
             "calls": broker.cost.calls if broker.cost else None,
             "bytes": broker.cost.bytes if broker.cost else None,
             "seconds": round(broker.cost.seconds, 4) if broker.cost else None,
+            **_backlog(broker),
         }
         for broker in reading.brokers
     ]
+
+
+def _backlog(broker: BrokerReading) -> dict[str, object]:
+    """By how many bytes the broker was behind with its dispatch; empty where it was not, or did not say."""
+    behind = broker.dispatch.behind_bytes if broker.dispatch else None
+    return {"dispatch_behind_bytes": behind} if behind else {}
 
 
 def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading, now: datetime) -> None:

@@ -271,6 +271,13 @@ def test_a_lag_is_a_lower_bound_once_its_broker_is_behind_by_more_than_the_limit
     assert (total.lag_messages, total.lag_messages_at_least) == (lag, 3)
 
 
+def test_a_reading_tells_how_far_its_brokers_were_behind(recorder, lake):
+    parts = broker("broker-a", ORDERS, dispatch=DispatchBacklog(64 * MIB)), broker("broker-b")
+    recorder.record(reading(0, *parts), None, lake)
+    told = [one.get("dispatch_behind_bytes") for one in Reading.objects.get().brokers]
+    assert told == [64 * MIB, None]
+
+
 def test_a_lag_is_exact_again_once_the_broker_has_caught_up(recorder, lake):
     for seconds, behind in ((0, 64 * MIB), (15, 0)):
         recorder.record(reading(seconds, broker("broker-a", ORDERS, dispatch=DispatchBacklog(behind))), None, lake)
