@@ -11,11 +11,12 @@ from consumers.alerts.preview.work import answer
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, Measure, PipelineRun
 from tests.alert_rows import a_preview
+from tests.pipeline_rows import put
 from tests.world import NOW, ago
 
 HOUR = 3600
 DAYS = {"readings": 2, "windows_60": 7, "windows_600": 90}
-HOLDS = (timedelta(seconds=270), timedelta(seconds=45), timedelta(seconds=900))
+HOLDS = (timedelta(seconds=270), timedelta(seconds=45), timedelta(seconds=900), timedelta(seconds=45))
 KEPT = Retention({name: timedelta(days=days) for name, days in DAYS.items()}, *HOLDS)
 LAG: dict[str, Any] = {"measure": "lag_messages", "comparison": "above", "threshold": 100.0, "for_seconds": 120.0}
 
@@ -57,6 +58,16 @@ def judged(*ages: float) -> None:
     PipelineRun.objects.bulk_create(
         PipelineRun(since=ago(age + 60), until=ago(age), started_at=ago(age), finished_at=ago(age)) for age in ages
     )
+
+
+def members_told(folder: Path, *groups: ConsumerGroup, seconds: float = 2 * HOUR, members: int | None = 2) -> None:
+    """Every ten minutes of so long, and now; null members: not every broker answered."""
+    answers = [
+        {"cluster": group.cluster.name, "group": group.name, "taken_at": ago(600 * number), "members": members}
+        for group in groups
+        for number in range(int(seconds / 600) + 1)
+    ]
+    put(Lake.at(str(folder)), "membership", [{**one, "complete": members is not None} for one in answers])
 
 
 def told(result: dict[str, Any]) -> list[tuple[Any, ...]]:

@@ -20,7 +20,7 @@ from consumers.alerts.measured import (
     age_column,
     evidence_parts,
 )
-from consumers.alerts.preview.judged import age_values, brokers_seen, clusters_seen, evaluations_seen, name_servers_seen
+from consumers.alerts.preview.judged import age_values, brokers_seen, evaluations_seen, name_servers_seen, scrape_ages
 from consumers.models import Cluster, Measure, Reading, SubjectKind
 from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_losses
@@ -258,7 +258,7 @@ MEASURES = (
         reads={SubjectKind.CLUSTER: reading_age, SubjectKind.SITE: site_reading_age},
         past=PastSource(
             table="readings",
-            read=lambda scan: age_values(clusters_seen(scan.grid), scan.places, scan.grid, scan.retention.reading),
+            read=scrape_ages,
         ),
         note=gettext_lazy("If no cluster is scraped, one incident of the site replaces those of the clusters."),
         series=Series("consumerscope_reading_age_seconds", doubts=("not_read",)),

@@ -6,6 +6,7 @@ from datetime import datetime
 import numpy as np
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Series, Unit, number_column
+from consumers.alerts.preview.values import Need
 from consumers.alerts.preview.windows import Formula, Stored, member_values, summed, windowed
 from consumers.groups.row import YOUNG_LAG
 from consumers.groups.shown import NOT_READ_YET, UnknownWord, queues_reason
@@ -199,7 +200,11 @@ MEASURES = (
         code=Measure.LAG,
         unit=Unit.MESSAGES,
         reads={SubjectKind.GROUP: lag, SubjectKind.TOPIC: lag_of_topic},
-        past=windowed(Formula(("lag_messages",), lambda stored, _: stored["lag_messages"]), "lag_messages"),
+        past=windowed(
+            Formula(("lag_messages",), lambda stored, _: stored["lag_messages"]),
+            "lag_messages",
+            needs=(Need.DISPATCHED_OR_BOUND,),
+        ),
         is_of_waiting=True,
         series=Series("consumerscope_group_lag_messages", NOT_WAITING),
     ),
@@ -207,7 +212,11 @@ MEASURES = (
         code=Measure.TIME_LAG,
         unit=Unit.SECONDS,
         reads={SubjectKind.GROUP: time_lag, SubjectKind.TOPIC: time_lag_of_topic},
-        past=windowed(Formula(("time_lag_seconds",), lambda stored, _: stored["time_lag_seconds"]), "time_lag_seconds"),
+        past=windowed(
+            Formula(("time_lag_seconds",), lambda stored, _: stored["time_lag_seconds"]),
+            "time_lag_seconds",
+            needs=(Need.DISPATCHED_OR_BOUND, Need.EVALUATED_UNLESS_ZERO),
+        ),
         is_of_waiting=True,
         series=Series("consumerscope_group_time_lag_seconds", NOT_WAITING),
     ),
@@ -215,7 +224,10 @@ MEASURES = (
         code=Measure.DRAIN,
         unit=Unit.SECONDS,
         reads={SubjectKind.GROUP: drain},
-        past=windowed(Formula(("lag_messages", "consume_rate", "produce_rate"), _drained)),
+        past=windowed(
+            Formula(("lag_messages", "consume_rate", "produce_rate"), _drained),
+            needs=(Need.DISPATCHED, Need.EVALUATED_UNLESS_ZERO),
+        ),
         is_of_waiting=True,
         metric=Metric(
             "drain_seconds",
@@ -235,7 +247,7 @@ MEASURES = (
         code=Measure.RETRY_SHARE,
         unit=Unit.SHARE,
         reads={SubjectKind.GROUP: retry_share},
-        past=windowed(Formula(("into_retry", "consumed"), _retry_shares, seconds=3600)),
+        past=windowed(Formula(("into_retry", "consumed"), _retry_shares, seconds=3600), needs=(Need.EVALUATED,)),
         series=Series("consumerscope_group_retry_share"),
     ),
     MeasureSpec(
@@ -243,7 +255,7 @@ MEASURES = (
         unit=Unit.COUNT,
         comparisons=(Comparison.ABOVE, Comparison.BELOW),
         reads={SubjectKind.GROUP: members},
-        past=PastSource(table="readings", read=member_values),
+        past=PastSource(table="readings", read=member_values, needs=frozenset({Need.SCRAPED})),
         series=Series("consumerscope_group_members", (*NOT_WAITING, "pulling", "broadcasting")),
     ),
 )

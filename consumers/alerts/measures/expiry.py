@@ -14,6 +14,7 @@ from django.db.models import Count, Max, Q
 from django.utils.translation import gettext_lazy
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
+from consumers.alerts.preview.values import Need
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
 from consumers.groups.row import forecast_reason, is_forecast_partial
@@ -227,7 +228,10 @@ MEASURES = (
         unit=Unit.SECONDS,
         comparisons=(Comparison.BELOW,),
         reads={SubjectKind.GROUP: expiry},
-        past=windowed(Formula(("lag_messages", "time_lag_seconds"), _expires, beside=_retention)),
+        past=windowed(
+            Formula(("lag_messages", "time_lag_seconds"), _expires, beside=_retention),
+            needs=(Need.DISPATCHED, Need.EVALUATED),
+        ),
         note=gettext_lazy(
             "Uses today's message retention of the brokers; unknown where the brokers of a cluster differ."
         ),
@@ -247,7 +251,8 @@ MEASURES = (
         most=LONGEST_DRAIN_SECONDS,
         reads={SubjectKind.GROUP: expires_unconsumed_column},
         past=windowed(
-            Formula(("lag_messages", "time_lag_seconds"), _expires_unconsumed, seconds=600, least=2, beside=_retention)
+            Formula(("lag_messages", "time_lag_seconds"), _expires_unconsumed, seconds=600, least=2, beside=_retention),
+            needs=(Need.DISPATCHED, Need.EVALUATED),
         ),
         note=gettext_lazy(
             "Uses the time lag of whole groups over 10 min, not that of each queue, and today's message retention of "

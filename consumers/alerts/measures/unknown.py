@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from consumers.alerts.measured import Column, MeasureSpec, PastSource, Unit, evidence_parts, number_column
 from consumers.alerts.preview.judged import state_values
-from consumers.alerts.preview.values import Grid, Values
+from consumers.alerts.preview.values import Grid, Need, Values
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import UNKNOWN_RANK, Overlay
@@ -337,14 +337,15 @@ def _suppressed(scan: GroupScan, place: int) -> str | None:
 
 # The same over stored windows, for previews.
 
-# The lag in a window: known or not needed; unknown because of a broker; unknown because of the group itself.
+# The lag in a window: known or not needed; unknown because of a broker, whose incident it is; unknown because of the
+# group itself.
 KNOWN, EXPLAINED, OWN = 0.0, 1.0, 2.0
 
 
 def _reason_code(reason: str) -> float:
     if reason in NO_LAG:
         return KNOWN
-    return EXPLAINED if reason == UnknownReason.BROKER_UNREAD else OWN
+    return EXPLAINED if reason in (UnknownReason.BROKER_UNREAD, UnknownReason.OFFSET_LOST) else OWN
 
 
 def _unknown_for(rows: np.ndarray, code: np.ndarray, grid: Grid) -> Values:
@@ -373,7 +374,7 @@ MEASURES = (
         unit=Unit.STATE,
         comparisons=(Comparison.IN,),
         reads={SubjectKind.GROUP: state, SubjectKind.TOPIC: state_of_topic},
-        past=PastSource(table="windows_60", read=state_values),
+        past=PastSource(table="windows_60", read=state_values, needs=frozenset({Need.HEARD})),
         knows_exclusions=True,
     ),
     MeasureSpec(
@@ -382,7 +383,7 @@ MEASURES = (
         is_age=True,
         reads={SubjectKind.GROUP: unknown},
         past=windowed(
-            Formula(("lag_messages", "unknown_reason"), _lag_code, code_of=_reason_code, values=_unknown_for)
+            Formula(("lag_messages", "unknown_reason"), _lag_code, code_of=_reason_code, values=_unknown_for), needs=()
         ),
         note=gettext_lazy("Covers the lag of groups only, not their state."),
     ),

@@ -7,6 +7,7 @@ from django.db.models import Count, Sum
 
 from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Series, Unit, number_column
 from consumers.alerts.preview.judged import rebalance_values, repeat_values
+from consumers.alerts.preview.values import Need
 from consumers.alerts.preview.windows import Formula, summed, unsettled_values, windowed
 from consumers.groups.shown import UnknownWord
 from consumers.models import GroupWindow, Measure, Rebalance, SubjectKind
@@ -59,10 +60,15 @@ def _unwatched(scan: GroupScan, place: int) -> str | None:
     return membership_reason(row.membership_error) if row.members is None else None
 
 
+# Whether the members of a group are known is retained for as long as readings are.
+WATCHED = frozenset({Need.SCRAPED, Need.MEMBERS})
+
+
 def _past(*, messages: bool) -> PastSource:
     return PastSource(
-        table="windows_60",
+        table="readings",
         read=lambda scan: repeat_values(scan.groups, scan.grid, scan.judged_moments, messages=messages),
+        needs=WATCHED,
     )
 
 
@@ -177,7 +183,9 @@ MEASURES = (
         is_age=True,
         reads={SubjectKind.GROUP: unsettled},
         past=PastSource(
-            table="readings", read=lambda scan: unsettled_values(scan.groups, scan.grid, scan.judged_moments)
+            table="readings",
+            read=lambda scan: unsettled_values(scan.groups, scan.grid, scan.judged_moments),
+            needs=WATCHED,
         ),
         knows_exclusions=True,
         metric=Metric(
@@ -192,7 +200,10 @@ MEASURES = (
         code=Measure.DLQ_INFLOW,
         unit=Unit.MESSAGES,
         reads={SubjectKind.GROUP: dlq_inflow},
-        past=windowed(Formula(("into_dlq",), lambda stored, windows: summed(stored["into_dlq"], windows), seconds=300)),
+        past=windowed(
+            Formula(("into_dlq",), lambda stored, windows: summed(stored["into_dlq"], windows), seconds=300),
+            needs=(Need.EVALUATED,),
+        ),
         metric=Metric(
             "dlq_inflow_messages",
             "Messages into the group's dead-letter topic over the last five minutes that were judged.",
@@ -205,7 +216,9 @@ MEASURES = (
         unit=Unit.COUNT,
         reads={SubjectKind.GROUP: rebalances},
         past=PastSource(
-            table="windows_60", read=lambda scan: rebalance_values(scan.groups, scan.grid, scan.judged_moments)
+            table="readings",
+            read=lambda scan: rebalance_values(scan.groups, scan.grid, scan.judged_moments),
+            needs=WATCHED,
         ),
         series=Series("consumerscope_group_rebalances_hour"),
     ),

@@ -5,7 +5,7 @@ A state stays while evaluations are late, as pages and rules have it then; rebal
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
@@ -17,8 +17,9 @@ from consumers.models import Comparison, ConsumerGroup, GroupState, Reading, Reb
 from consumers.pipeline.slices import microseconds
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.repeats import SURE
+from consumers.vocabulary.states import RuleCode
 
-from .values import MICROSECOND, Grid, PastScan, Values, good_runs, moments_in, sampled, spans_of
+from .values import MICROSECOND, Grid, PastScan, Values, good_runs, moments_in, sampled, spans_of, until_next
 
 # What a rule makes of values, and the machine of incidents (consumers.alerts.evaluation.machine) over them: all
 # subjects at once, each in the order of time.
@@ -46,6 +47,14 @@ class Observations:
     since_us: np.ndarray
     for_us: np.ndarray
     clear_us: np.ndarray
+
+
+def decided(values: Values, terms: Sequence[Terms]) -> Values:
+    """A bound that does not pass the condition is unknown: the actual value may pass it. `terms`: by place."""
+    if values.is_bound is None:
+        return values
+    holds, _ = _compared(values.value, [terms[place] for place in values.places])
+    return replace(values, value=np.where(values.is_bound & ~holds, np.nan, values.value), is_bound=None)
 
 
 def observations(values: Values, at_us: np.ndarray, terms: Sequence[Terms], *, is_age: bool) -> Observations:
@@ -169,19 +178,35 @@ def _state_spans(places: Mapping[int, int], grid: Grid) -> Iterator[tuple[object
     # Those after the range as well: the first tells what was before it.
     for change in changes_of(places, grid.since):
         changes.setdefault(change.group_id, []).append(change)
-    newest = dict(GroupState.objects.order_by().values_list("group_id", "state"))
+    newest = {group: told for group, *told in GroupState.objects.order_by().values_list("group_id", "state", "rule")}
     by_resets = led_to_by_resets([change for own in changes.values() for change in own])
+    lost_before = _lost_before([own[0] for own in changes.values()])
     for group, place in places.items():
         own = changes.get(group, [])
         begins = [*(min(end, microseconds(change.at)) for change in own), end]
-        yield place, grid.first_us, begins[0], _code(own[0].before if own else newest.get(group)), np.nan, False
+        first = _code(own[0].before, "") if own else _code(*newest.get(group, (None, "")))
+        yield place, grid.first_us, begins[0], np.nan if group in lost_before else first, np.nan, False
         for change, (begin, following) in zip(own, pairwise(begins), strict=True):
             since = microseconds(change.since)
-            yield place, begin, following, _code(change.after), since, change.pk in by_resets
+            yield place, begin, following, _code(change.after, change.rule), since, change.pk in by_resets
 
 
-def _code(state: str | None) -> float:
-    return np.nan if state is None or state == State.UNKNOWN else CODES[State(state)]
+def _code(state: str | None, rule: str) -> float:
+    """Lost offsets are the incident of their broker: to rules of groups the state is unknown."""
+    is_lost = state == State.LOSS and rule == RuleCode.OFFSET_LOST
+    return np.nan if state is None or state == State.UNKNOWN or is_lost else CODES[State(state)]
+
+
+def _lost_before(firsts: Sequence[Change]) -> set[int]:
+    """Groups that lost offsets before the first of their changes. One query, none where no state was LOSS."""
+    wanted = {change.group_id: change.at for change in firsts if change.before == State.LOSS}
+    rules: dict[int, str] = {}
+    if wanted:
+        found = StateChange.objects.filter(after=State.LOSS, at__lt=max(wanted.values())).order_by("at")
+        for group, at, rule in found.values_list("group_id", "at", "rule").iterator():
+            if group in wanted and at < wanted[group]:
+                rules[group] = rule
+    return {group for group, rule in rules.items() if rule == RuleCode.OFFSET_LOST}
 
 
 def changes_of(groups: Mapping[int, int] | set[int], since: datetime) -> Iterator[Change]:
@@ -253,7 +278,8 @@ def repeat_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray, *, 
         yield Values(np.array([places[group]]), np.where(judged, found, np.nan)[None, :])
 
 
-Seen = Iterator[tuple[Key, datetime, bool]]
+Seen = Iterator[tuple[Key, datetime, bool | None]]
+OF_SITE: Key = ("", "")
 
 
 def age_values(
@@ -262,15 +288,20 @@ def age_values(
     """Seconds since it was last well, and since_us, when that was; not before it first was. And spared: it is no older
     than the site's own intervals make it.
 
-    `seen`: what was asked when, and whether it was well, in order of time. `places` by cluster and broker; of the site
-    both are empty. `holds_for`: so long after a reading its cluster is being read, and after a judgement the site is
-    being judged. `is_asked`: while a cluster is not being read nobody asks, so that the age is not known.
+    `seen`: what was asked when, and whether it was well, in order of time; null where nobody could be asked.
+    `places` by cluster and broker; of the site both are empty. `holds_for`: so long after a reading its cluster is
+    being read, and after a judgement the site is being judged. `is_asked`: while a cluster is not being read nobody
+    asks, so that the age is not known.
     """
     width = holds_for // MICROSECOND
     well: dict[Key, list[list[int]]] = {key: [] for key in places}
     asked: dict[str, list[int]] = {}
+    nobody_asked: dict[str, list[int]] = {}
     for key, at, is_well in seen:
         moment = microseconds(at)
+        if is_well is None:
+            nobody_asked.setdefault(key[0], []).append(moment)
+            continue
         asked.setdefault(key[0], []).append(moment)
         times = well.get(key)
         if times is None:
@@ -282,8 +313,8 @@ def age_values(
             times[-1][1] = min(times[-1][1], moment - 1)
     for key, times in well.items():
         from_us, due_us = np.array(times, np.int64).reshape(-1, 2).T
-        held = np.array(asked.get(key[0], []), np.int64)
-        known = grid.within(held, held + width) if is_asked else np.ones(grid.count, bool)
+        held, ends = (np.array(times.get(key[0], []), np.int64) for times in (asked, nobody_asked))
+        known = grid.within(held, until_next(ends, held, width)) if is_asked else np.ones(grid.count, bool)
         newest = np.searchsorted(from_us, grid.at_us, "right") - 1
         known &= newest >= 0
         since, value, is_due = np.full(grid.count, np.nan), np.full(grid.count, np.nan), np.zeros(grid.count, bool)
@@ -299,8 +330,23 @@ def evaluations_seen(grid: Grid) -> Seen:
 
 
 def clusters_seen(grid: Grid) -> Seen:
+    """And the site, which was read when any cluster was."""
     for cluster, at, _, _ in _readings(grid):
         yield (cluster, ""), at, True
+        yield OF_SITE, at, True
+
+
+def scrape_ages(scan: PastScan) -> Iterator[Values]:
+    """Of clusters and of the site. While no cluster is read, that is told of the site alone."""
+    grid, holds_for = scan.grid, scan.retention.reading
+    (whole,) = age_values(clusters_seen(grid), {OF_SITE: 0}, grid, holds_for)
+    of_site, is_polled = scan.places.get(OF_SITE), whole.is_suppressed
+    assert is_polled is not None
+    if of_site is not None:
+        yield replace(whole, places=np.array([of_site]))
+    clusters = {key: place for key, place in scan.places.items() if key != OF_SITE}
+    for values in age_values(clusters_seen(grid), clusters, grid, holds_for):
+        yield replace(values, value=np.where(is_polled, values.value, np.nan))
 
 
 def name_servers_seen(grid: Grid) -> Seen:
@@ -310,8 +356,10 @@ def name_servers_seen(grid: Grid) -> Seen:
 
 def brokers_seen(grid: Grid) -> Seen:
     for cluster, at, brokers, error in _readings(grid):
-        if error is None or any(one["error"] != error for one in brokers):
-            # Else nothing of the cluster was read: that is told of the cluster.
+        if error is not None and all(one["error"] == error for one in brokers):
+            # Nothing of the cluster was read: that is told of the cluster.
+            yield (cluster, ""), at, None
+        else:
             yield from (((cluster, one["name"]), at, bool(one["read"])) for one in brokers)
 
 

@@ -197,10 +197,13 @@ def chosen(rule: AlertRule, now: datetime) -> Chosen:
 
 
 def _subjects(rule: AlertRule, now: datetime) -> Iterator[tuple[Subject, datetime | None]]:
-    kind = SPECS[Measure(rule.measure)].subject
-    if kind == SubjectKind.SITE:
+    spec = SPECS[Measure(rule.measure)]
+    kind = spec.subject
+    if SubjectKind.SITE in spec.reads:
         yield SITE, None
-    elif kind == SubjectKind.CLUSTER:
+    if kind == SubjectKind.SITE:
+        return
+    if kind == SubjectKind.CLUSTER:
         for name, created_at in Cluster.objects.values_list("name", "created_at"):
             yield Subject(kind, cluster=name), created_at
     elif kind == SubjectKind.BROKER:

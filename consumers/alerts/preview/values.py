@@ -6,6 +6,7 @@ What lies between two moments is not seen. Few subjects are held at once, howeve
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from enum import Enum, auto
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -128,29 +129,36 @@ class Past:
 
 @dataclass(frozen=True)
 class Retention:
-    """How long tables of the lake are retained; how long a judgement, a reading, and an answer about members hold."""
+    """How long tables of the lake are retained; how long a judgement, a reading, and an answer about members hold.
+    `silence`: for how long a broker may be unread before states on it are unknown.
+    """
 
     tables: Mapping[str, timedelta]
     judgement: timedelta
     reading: timedelta
     membership: timedelta
+    silence: timedelta
 
 
 @dataclass(frozen=True)
 class Values:
-    """`places`: the subject of each row, in order. NaN is unknown. `is_suppressed`: the rule excluded it then."""
+    """`places`: the subject of each row, in order. NaN is unknown. `is_suppressed`: the rule excluded it then.
+    `is_bound`: the value is the best that is possible. It passes a condition, and never fails one.
+    """
 
     places: np.ndarray
     value: np.ndarray
     since_us: np.ndarray | None = None
     is_suppressed: np.ndarray | None = None
+    is_bound: np.ndarray | None = None
 
 
 def judged_moments(grid: Grid, holds_for: timedelta) -> np.ndarray:
-    """For which moments of the grid a judgement held: one holds for so long."""
-    found = good_runs(grid).filter(until__gt=grid.since - holds_for).values_list("until", flat=True)
-    until = np.array([microseconds(at) for at in found.iterator()], np.int64)
-    return grid.within(until, until + holds_for // MICROSECOND)
+    """For which moments of the grid a judgement held: one holds for so long, and from the end of its run on."""
+    found = good_runs(grid).filter(until__gt=grid.since - holds_for).values_list("until", "finished_at")
+    times = [(microseconds(done), microseconds(until + holds_for)) for until, done in found.iterator()]
+    from_us, to_us = np.array(times, np.int64).reshape(-1, 2).T
+    return grid.within(from_us, np.maximum(from_us, to_us))
 
 
 def good_runs(grid: Grid) -> Any:
@@ -175,18 +183,32 @@ class PastScan:
         return judged_moments(self.grid, self.retention.judgement)
 
 
+class Need(Enum):
+    """What an evaluation must have known of a group at a moment, or the value was unknown to it: known_times.py."""
+
+    SCRAPED = auto()  # every broker with queues of the group answers
+    HEARD = auto()  # brokers with queues of the group are not silent, as far as its state needs them
+    DISPATCHED = auto()  # none of these brokers is behind with its dispatch
+    DISPATCHED_OR_BOUND = auto()  # or the value is a lower bound
+    MEMBERS = auto()  # every broker told who the members are
+    EVALUATED = auto()  # an evaluation is valid
+    EVALUATED_UNLESS_ZERO = auto()  # the same, except where nothing lags
+
+
 @dataclass(frozen=True, kw_only=True)
 class PastSource:
     """Where the values of the past are read from.
 
     `table`: the table of the lake that rows of it are retained as long as. `read`, and `read_topic` of groups' parts of
-    a topic: what was known, for subjects of which anything was. `is_windowed`: wider windows may be taken.
+    a topic: what was found, for subjects of which anything was. `is_windowed`: wider windows may be taken. `needs`:
+    without one of these a value that was found later was unknown at its moment.
     """
 
     table: str
     read: Callable[[PastScan], Iterator[Values]]
     read_topic: Callable[[PastScan], Iterator[Values]] | None = None
     is_windowed: bool = False
+    needs: frozenset[Need] = frozenset()
 
 
 def batches(places: Mapping[int, int], grid: Grid, at_once: int = VALUES_AT_MOST) -> Iterator[dict[int, int]]:
@@ -239,6 +261,12 @@ def _sampled(
     since.flat[cell] = spans["since_us"][span]
     suppressed.flat[cell] = spans["is_spared"][span]
     return Values(places, value, since, suppressed)
+
+
+def until_next(ends_us: np.ndarray, from_us: np.ndarray, width_us: int) -> np.ndarray:
+    """Until when each of `from_us` counts: as old as `width_us` it does, but not from the next of `ends_us` on."""
+    ends = np.append(ends_us, np.iinfo(np.int64).max)
+    return np.minimum(from_us + width_us + 1, ends[np.searchsorted(ends, from_us)])
 
 
 def moments_in(from_us: np.ndarray, to_us: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]:

@@ -41,6 +41,7 @@ from .values import (
     SPAN,
     VALUES_AT_MOST,
     Grid,
+    Need,
     Past,
     PastScan,
     PastSource,
@@ -97,13 +98,14 @@ class Formula:
     values: Callable[[np.ndarray, np.ndarray, Grid], Values] = _as_they_are
 
 
-def windowed(formula: Formula, topic_column: str | None = None) -> PastSource:
+def windowed(formula: Formula, topic_column: str | None = None, *, needs: Iterable[Need]) -> PastSource:
     """A past that windows of groups tell. `topic_column`: of the lake's windows of queues, which tell it by topic."""
     return PastSource(
         table="windows_600",
         read=lambda scan: window_values(formula, scan.groups, scan.grid, scan.past),
         read_topic=None if topic_column is None else partial(topic_values, topic_column),
         is_windowed=True,
+        needs=frozenset({Need.SCRAPED, *needs}),
     )
 
 

@@ -18,7 +18,8 @@ from consumers.pipeline.upkeep import retentions
 from consumers.queries.limits import limits
 
 from .compared import Fired, evaluated, excluded
-from .judged import observations, replayed
+from .judged import decided, observations, replayed
+from .known_times import known_then
 from .request import Chosen, chosen, finest_seconds, is_cancelled
 from .result import DRAWN_AT_MOST, ReplayFindings, most_fired, result_of, unknown_spans
 from .values import DAY_US, Grid, Past, PastScan, PastSource, Retention, Values, moment, step_for
@@ -60,6 +61,7 @@ def _found(
     of_fired: dict[int, np.ndarray] = {}
     for values in values_of(past, rule, selected, grid, retention) if selected.subjects and grid.count else ():
         past.go_on()
+        values = decided(values, selected.terms)
         is_known = ~np.isnan(values.value)
         known |= zip(values.places.tolist(), is_known.sum(axis=1).tolist(), strict=True)
         known_at += is_known.sum(axis=0)
@@ -84,13 +86,13 @@ def _found(
 
 
 def values_of(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention: Retention) -> Iterator[Values]:
-    """Of all that the rule looks at; subjects of which nothing is known may be left out."""
+    """Of all that the rule looks at, as it was known then; subjects of which nothing is known may be left out."""
     source = _source(rule)
     scan = PastScan(selected.places_of_groups(), selected.places(), rule.topic, grid, past, retention)
     read = source.read_topic if rule.topic else source.read
     if read is None:
         raise ValueError(f"{rule.measure} has no history by topic.")
-    return read(scan)
+    return known_then(read(scan), scan, source.needs)
 
 
 def _source(rule: AlertRule) -> PastSource:
@@ -152,7 +154,7 @@ def work_on(preview_id: UUID, clock: Callable[[], datetime], lake_of: Callable[[
 
 def _answered(preview: RulePreview, now: datetime, past: Past) -> dict[str, Any]:
     holds = limits()
-    seconds = holds.judged_seconds, holds.late_seconds, holds.kinds.evidence_seconds
+    seconds = holds.judged_seconds, holds.late_seconds, holds.kinds.evidence_seconds, holds.unknown_seconds
     return answer(past, preview, Retention(retentions(), *(timedelta(seconds=one) for one in seconds)), now)
 
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import Rebalance, StateChange
-from tests.preview_rows import HOUR, KEPT, a_rule_of, asked, judged, seconds_ago, told
+from tests.preview_rows import HOUR, KEPT, a_rule_of, asked, judged, members_told, seconds_ago, told
+from tests.rebalance_rows import read_every
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_reading, ago
 
@@ -37,7 +38,7 @@ def test_a_group_whose_state_did_not_change_was_in_it_all_the_time(tmp_path):
 def test_rebalances_count_by_episodes_of_an_hour(tmp_path):
     cluster = a_cluster()
     group = a_group(cluster, "billing")
-    a_group(cluster, "calm")
+    members_told(tmp_path, group, a_group(cluster, "calm"))
     for began, episode in ((3300, 3300), (2400, 2400), (2380, 2400), (1200, 1200)):
         times = {"started_before": ago(began), "last_change_at": ago(began), "judged_at": ago(began)}
         Rebalance.objects.create(group=group, polls=2, cause="joined", episode_since=ago(episode), **times)
@@ -48,10 +49,48 @@ def test_rebalances_count_by_episodes_of_an_hour(tmp_path):
     assert result["incidents"][0]["worst_value"] == 3
 
 
+@pytest.mark.parametrize("measure", ["rebalance_episodes_hour", "repeat_events_hour", "redelivered_messages_hour"])
+def test_while_nobody_tells_the_members_there_is_no_zero(tmp_path, measure):
+    """For an hour and more; before that they were told."""
+    group = a_group(a_cluster(), "billing")
+    members_told(tmp_path, group, members=None)
+    judged(*range(0, 7500, 30))
+    result = asked(tmp_path, a_rule_of(measure=measure, comparison="above", threshold=0.0))
+    assert (result["fired"], result["unknown_share"]) == (0, 1)
+
+
+def test_where_no_cluster_is_scraped_the_site_would_have_fired_and_the_cluster_is_unknown(tmp_path):
+    cluster = a_cluster(read_at=None)
+    for age in (*range(0, 1200, 30), *range(2400, 3900, 30)):
+        a_reading(cluster, ago(age))
+    result = asked(tmp_path, a_rule_of(measure="reading_age_seconds", comparison="above", threshold=120.0))
+    assert told(result) == [("Consumerscope", 2400, 2220, 1080)]
+    assert result["unknown_share"] > 0
+
+
+def test_lost_offsets_leave_the_state_unknown_to_rules_of_groups(tmp_path):
+    """They are the incident of their broker; a state that goes on from before the range is told by its own change."""
+    cluster = a_cluster()
+    for name, rule in (("lost", "offset_lost"), ("expired", "messages_expired")):
+        group = a_group(cluster, name)
+        a_judged_group(group, "OK")
+        StateChange.objects.create(group=group, at=ago(7200), before="OK", after="LOSS", rule=rule)
+        StateChange.objects.create(group=group, at=ago(1800), before="LOSS", after="OK", rule="lagging")
+    a_judged_group(a_group(cluster, "losing"), "LOSS", rule="offset_lost")
+    again = a_group(cluster, "again")
+    a_judged_group(again, "LOSS", rule="offset_lost")
+    StateChange.objects.create(group=again, at=ago(900), before="OK", after="LOSS", rule="offset_lost")
+    judged(*range(0, 7500, 30))
+    result = asked(tmp_path, a_rule_of(measure="state", comparison="in", states=["LOSS"]))
+    assert told(result) == [("expired", 3540, 3540, 1740)]
+
+
 @pytest.mark.parametrize(("measure", "of"), [("broker_unread_seconds", "broker-a"), ("reading_age_seconds", "prod")])
 def test_ages_count_from_the_last_that_was_well(tmp_path, measure, of):
-    cluster = a_cluster(read_at=None)
+    """Of a cluster that is scraped beside another one, which is scraped all the time."""
+    cluster, other = a_cluster(read_at=None), a_cluster("test", read_at=None)
     a_broker(cluster, "broker-a")
+    read_every(30, other, 3900)
     for age in (*range(0, 1200, 30), *range(2400, 3900, 30)):
         a_reading(cluster, ago(age), brokers=[{"name": "broker-a", "read": True, "error": None}])
     if measure == "broker_unread_seconds":

@@ -6,11 +6,23 @@ from datetime import datetime, timedelta
 import pytest
 
 from consumers.alerts.evaluation.run import evaluate
+from consumers.alerts.preview.judged import CODES
 from consumers.lake.store import Lake
-from consumers.models import Broker, GroupState, GroupTotal, Incident, PipelineRun, QueueSnapshot, StateChange
+from consumers.models import (
+    Broker,
+    GroupState,
+    GroupTotal,
+    Incident,
+    Measure,
+    PipelineRun,
+    QueueSnapshot,
+    State,
+    StateChange,
+)
 from consumers.vocabulary.states import UnknownReason
 from tests import pipeline_rows
 from tests.alert_rows import a_rule
+from tests.consumers.alerts.preview.past_minutes import LOOKED_AT, Cause, PastMinutes, looked_back_at
 from tests.preview_rows import asked, windows
 from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_queue, a_reading, a_snapshot, a_total, ago
 
@@ -127,3 +139,39 @@ def test_both_fire_of_the_same_at_the_same_time(history):
 
 def of(incident):
     return f"{incident.group_name} on {incident.topic_name}" if incident.topic_name else incident.group_name
+
+
+OF_SCRAPES = {Measure.BROKER_UNREAD, Measure.NAME_SERVER, Measure.READING_AGE, Measure.JUDGEMENT_AGE}
+OF_MEMBERS = {Measure.REBALANCES, Measure.REPEATS, Measure.REDELIVERED, Measure.UNSETTLED}
+OF_LAG = {Measure.LAG, Measure.TIME_LAG, Measure.DRAIN, Measure.EXPIRY, Measure.EXPIRES_UNCONSUMED}
+OF_EVALUATIONS = OF_LAG - {Measure.LAG} | OF_MEMBERS | {Measure.RETRY_SHARE, Measure.DLQ_INFLOW}
+OF_GROUPS = OF_EVALUATIONS | {Measure.LAG, Measure.STATE, Measure.MEMBERS, Measure.UNKNOWN}
+# What a cause leaves unknown. The age of what is not done goes on, and the site's where no cluster is scraped.
+UNKNOWN_BY = {
+    Cause.BROKER_FAILS: OF_GROUPS,
+    Cause.NOTHING_SCRAPED: OF_GROUPS | OF_SCRAPES - {Measure.JUDGEMENT_AGE},
+    Cause.NO_NAME_SERVER: OF_GROUPS | {Measure.BROKER_UNREAD},
+    Cause.NOTHING_EVALUATED: OF_EVALUATIONS,
+    Cause.NOTHING_RUNS: OF_GROUPS | OF_SCRAPES - {Measure.JUDGEMENT_AGE},
+    Cause.NO_MEMBERS_TOLD: OF_MEMBERS | {Measure.MEMBERS},
+    Cause.QUEUE_UNKNOWN: OF_LAG,
+    Cause.OFFSET_LOST: OF_LAG | {Measure.STATE, Measure.UNKNOWN},
+    Cause.DISPATCH_BEHIND: OF_LAG,
+}
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_a_preview_is_unknown_wherever_the_evaluation_was(tmp_path, cause):
+    minutes = PastMinutes(cause, Lake.at(str(tmp_path)))
+    minutes.run()
+    seen, told = looked_back_at(minutes.lake), minutes.evaluated
+    assert told.keys() == seen.keys()
+    assert {key[0] for key, values in told.items() if None in values.values()} == UNKNOWN_BY[cause]
+    pairs = [(key, at, value, seen[key][at]) for key, values in told.items() for at, value in values.items()]
+    assert [pair for pair in pairs if pair[2] is None and pair[3] is not None] == []
+    assert [pair for pair in pairs if pair[1] in (LOOKED_AT[0], LOOKED_AT[-1]) and None in pair] == []
+    assert [pair for pair in pairs if None not in pair and as_number(pair[2]) != pytest.approx(pair[3])] == []
+
+
+def as_number(value):
+    return CODES[value] if isinstance(value, State) else value

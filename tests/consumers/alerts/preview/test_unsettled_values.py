@@ -12,7 +12,7 @@ from consumers.models import Cluster, ConsumerGroup, Measure, SubjectKind
 from consumers.rebalances.flapping import Newest
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
-from tests.preview_rows import a_rule_of, asked, judged, told
+from tests.preview_rows import a_rule_of, asked, judged, members_told, told
 from tests.rebalance_rows import a_crash_loop, a_rebalance, read_every
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -115,6 +115,7 @@ def test_a_rollout_of_today_does_not_leave_a_group_alone_in_the_past() -> None:
 @pytest.mark.django_db
 def test_a_crash_loop_of_half_an_hour_would_have_fired_once(tmp_path: Any, cluster: Cluster) -> None:
     looping(cluster)
+    members_told(tmp_path, *ConsumerGroup.objects.all())
     result = asked(tmp_path, RULE)
     # Its last start was 1,240 s ago, and was seen for 15 s: it has settled for a minute at 1,165 s.
     assert told(result) == [("billing", 3000, 2340, 1080)]
