@@ -44,7 +44,6 @@ def done(**said):
         "step_seconds": 60,
         "incidents": [incident(BILLING, 600, None), incident(AUDIT, 40_000, 38_000), incident(BILLING, 80_000, 79_000)],
         "left_out": 0,
-        "notes": ["What held already counts from there."],
         "unknown": {},
         "by_subject": [{"subject": BILLING, "fired": 2}, {"subject": AUDIT, "fired": 1}],
         "per_day": [a_day("2026-03-13", 2), a_day("2026-03-14", 1)],

@@ -14,7 +14,7 @@ from consumers.alerts.measured import Subject, column_key
 from consumers.alerts.measures.registry import SPECS, measured
 from consumers.alerts.preview.judged import evaluated_moments
 from consumers.alerts.preview.values import Grid, judged_moments
-from consumers.models import AlertRule, Comparison, ConsumerGroup, Incident, Measure, SubjectKind
+from consumers.models import AlertRule, ConsumerGroup, Incident, Measure
 from consumers.polling.flags import offline_share
 from consumers.queries.limits import limits
 
@@ -219,31 +219,3 @@ def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
 
 def _pieces(ids: Sequence[int]) -> list[Sequence[int]]:
     return [ids[begin : begin + NAMED_AT_ONCE] for begin in range(0, len(ids), NAMED_AT_ONCE)]
-
-
-def notes(rule: AlertRule, grid: Grid) -> list[str]:
-    spec = SPECS[Measure(rule.measure)]
-    said = [_("A condition that was met before the range counts from the start of the range.")]
-    if grid.step_seconds > 60:
-        words = {"minutes": grid.step_seconds // 60}
-        said.append(
-            _(
-                "Uses one window in %(minutes)s minutes, because the selection is large: shorter conditions may "
-                "be missed. Choose a shorter range or fewer groups to use every minute."
-            )
-            % words
-        )
-    if rule.comparison == Comparison.IN:
-        said.append(
-            _(
-                "The state of an offset that does not move counts from its last move, any other state from "
-                "its evaluation."
-            )
-        )
-    if spec.note:
-        said.append(str(spec.note))
-    if rule.labels or rule.overrides:
-        said.append(_("Uses today's notes and labels."))
-    if spec.subject == SubjectKind.GROUP and not spec.knows_exclusions:
-        said.append(_("Whether a group is paused, or offline by habit, is known for today only."))
-    return said

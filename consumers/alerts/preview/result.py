@@ -14,7 +14,7 @@ from consumers.alerts.preview.values import DAY, MICROSECOND, Grid, moment
 from consumers.models import AlertRule, Incident
 from consumers.pipeline.slices import EPOCH, microseconds
 
-from .compared import Evaluated, Replay, notes, reasons
+from .compared import Evaluated, Replay, reasons
 from .request import Chosen
 
 INCIDENTS_AT_MOST = 200
@@ -48,7 +48,7 @@ def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: ReplayFindings
     [{subject, from, fired_at, to, worst_value, excluded, unknown}], the newest first, left_out, by_subject:
     [{subject, fired, excluded, unknown_spans: [{from, to}]}], per_day: [{day, fired, fired_excluded,
     unknown_share, unknown}], evaluated: {rule, fired, fired_before, only_replayed, only_evaluated, elsewhere,
-    incidents: [{id, subject, fired_at, to, unknown}], left_out, reasons}, notes, unknown}.
+    incidents: [{id, subject, fired_at, to, unknown}], left_out, reasons}, unknown}.
 
     `known_from` to `unknown_spans` are of all subjects together: see data_span. `to` is null of what fires still at the
     end; days are those of UTC. Of a subject `excluded`, a reason, and `unknown_spans` are left out where there are
@@ -82,7 +82,6 @@ def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: ReplayFindings
         "by_subject": _by_subject(chosen, found),
         "per_day": per_day(grid, fired, chosen.first_seen, found.known_on),
         "evaluated": found.evaluated and _evaluated(found.evaluated, Replay(rule, grid, share, excluded), now),
-        "notes": notes(rule, grid),
         "unknown": unknown,
     }
 

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
+from consumers.alerts.preview.notes import notes
+from consumers.models import UNFINISHED_PREVIEWS, AlertRule, PreviewStatus, RulePreview
 from consumers.queries.declared import answer, answered, public
 from consumers.words.reasons import stored_words
 
@@ -55,9 +56,14 @@ def find_preview(preview_id: UUID) -> PreviewRow | None:
         id=str(preview.pk),
         by=preview.by.get_username() if preview.by else None,
         error=stored_words(preview.error),
+        result=preview.result and _with_notes(preview.rule, preview.result),
         ahead=_ahead(preview),
         cancelled_by=preview.cancelled_by_name,
     )
+
+
+def _with_notes(rule: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    return result | {"notes": notes(AlertRule(**rule), result["step_seconds"])}
 
 
 def unfinished_of(user: Any) -> UUID | None:

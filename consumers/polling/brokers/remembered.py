@@ -31,8 +31,8 @@ def microseconds(at: datetime) -> int:
 class MinOffsets:
     """One row per queue of the broker, by key: place of the topic in `topics` << 20 | queue id.
 
-    `asked_at` is the time at which the value was read, in microseconds since 1970, or NEVER. `ends` is the broker offset
-    that was last seen, or NEVER.
+    `asked_at` is the time at which the value was read, in microseconds since 1970, or NEVER. `ends` is the broker
+    offset that was last seen, or NEVER.
     """
 
     topics: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))

@@ -24,7 +24,7 @@ def test_it_says_how_often_and_of_whom(operator):
     assert "would still at the end" in said
     assert "one value per 1 min" in said
     assert 'href="/groups/prod/billing/"' in said
-    assert "What held already counts from there." in said
+    assert "A condition that was met before the range counts from the start of the range." in said
 
 
 def test_what_is_not_known_is_said(operator):
