@@ -25,7 +25,8 @@ class Master:
 
     `refuses`: {code: answer code}. `modes`: {topic: {group: POP or PULL}}. `asked`: what it was asked.
 
-    `early`: by so many messages it answers too low where it is asked for a time.
+    `early`: by so many messages it answers too low where it is asked for a time. `awaits_of`: of requests about this
+    group alone.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Master:
     refuses: dict[int, int] = field(default_factory=dict)
     silent: bool = False
     awaits: threading.Event | None = None
+    awaits_of: str | None = None
     early: int = 0
     asked: list[Command] = field(default_factory=list)
     address: str = ""
@@ -140,7 +142,7 @@ class FakeCluster:
 def telling(master: Master) -> Behaviour:
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for command in commands(reader):
-            if master.awaits is not None:
+            if master.awaits is not None and master.awaits_of in (None, command.ext_fields.get("consumerGroup")):
                 await asyncio.to_thread(master.awaits.wait, 80)
             if (said := master.answer(command)) is not None:
                 writer.write(encode(said))

@@ -2,7 +2,8 @@
 these show.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import Group, User
 from django.test import Client
@@ -30,6 +31,8 @@ SEEN = {
     "brokers": {"broker-a": {"version": "V5_4_0", "server_side": True, "permission": 6}},
 }
 
+Answer = TypeVar("Answer")
+
 UNREAD = (
     "min_offset",
     "max_offset",
@@ -47,6 +50,11 @@ def an_asker(role: str = "operator", address: str | None = "10.0.0.9", via: str 
     user = User.objects.create_user("ann")
     user.groups.add(Group.objects.get(name=role))
     return Asker(user, address, via)
+
+
+def at_once(ask: Callable[[], Answer]) -> Answer:
+    """For what a worker asks while it shows that it lives."""
+    return ask()
 
 
 def an_operator() -> User:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -103,6 +103,12 @@ Answer = TypeVar("Answer")
 
 class NoEnd(WireClosed):
     """The request did not end, and its wire did not end it either: another wire may be asked."""
+
+
+class Kept(Protocol):
+    """Runs what may take long while its worker shows that it lives: `keep_alive` of the worker's own hold."""
+
+    def __call__(self, ask: Callable[[], Answer]) -> Answer: ...
 
 
 def keep_alive(

@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from consumers.jobs.hold import Ports
+from consumers.jobs.hold import Kept, Ports
 from consumers.lake.knot_days import day_start
 from consumers.lake.one_group import read_group
 from consumers.lake.reader import dataset, files, folder_files, steadily
@@ -355,32 +355,34 @@ def _before(row: ResetQueue) -> int | str:
 
 
 # What each target of the past gives. Not from within the wire's own loop. Raises ResetRefused.
+# Masters and the history may take long: `kept` asks them.
 
 
-def copied(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
+def copied(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
     source = str(reset.value)
     warnings = check_source(reset.cluster_name, source)
-    return Given(offsets_of(source, keys, ports), warnings)
+    return Given(kept(lambda: offsets_of(source, keys, ports)), warnings)
 
 
-def of_then(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
-    at = moment_of(str(reset.value))
-    return Given(*targets_of_then(reset.cluster_name, reset.group_name, at, keys, now))
+def of_then(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
+    cluster, group, at = reset.cluster_name, reset.group_name, moment_of(str(reset.value))
+    return Given(*kept(lambda: targets_of_then(cluster, group, at, keys, now)))
 
 
-def of_the_list(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
+def of_the_list(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
     return Given(_of(listed_offsets(reset), keys, stored_reason(PlanReason.NOT_LISTED)))
 
 
-def from_before(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
+def from_before(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
     return Given(_of(offsets_before(reset), keys, stored_reason(PlanReason.NOT_CHANGED)))
 
 
-def own_queues_of_then(reset: Reset) -> tuple[QueueKey, ...]:
+def own_queues_of_then(reset: Reset, kept: Kept) -> tuple[QueueKey, ...]:
     """Those that the group had then, which brokers may have forgotten since; without its retry and dead-letter topics,
     unless they were chosen. Raises ResetRefused.
     """
-    return queues_of_then(reset.cluster_name, reset.group_name, moment_of(str(reset.value)), reset.topics)
+    cluster, group, at = reset.cluster_name, reset.group_name, moment_of(str(reset.value))
+    return kept(lambda: queues_of_then(cluster, group, at, reset.topics))
 
 
 def _of(

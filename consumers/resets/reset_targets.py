@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.jobs.hold import Ports
+from consumers.jobs.hold import Kept, Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets import past_offsets, target_values
 from consumers.resets.planning.queue_plan import QueueOffsets
@@ -71,8 +71,8 @@ class ResetTarget:
     check: Callable[[ConsumerGroup, Any, datetime], None] = _always_allowed
     offset: Callable[[Any, QueueOffsets, FoundOffsets], int | str] = _as_found
     searched_time: Callable[[Any, datetime], datetime | None] = lambda value, now: None
-    given: Callable[[Reset, Collection[QueueKey], Ports, datetime], past_offsets.Given] | None = None
-    own_queues: Callable[[Reset], tuple[QueueKey, ...] | None] = lambda reset: None
+    given: Callable[[Reset, Collection[QueueKey], Ports, datetime, Kept], past_offsets.Given] | None = None
+    own_queues: Callable[[Reset, Kept], tuple[QueueKey, ...] | None] = lambda reset, kept: None
     names_queues: bool = False
     told_as_ms: Callable[[Any], int] | None = None
 
@@ -248,7 +248,7 @@ _ALL = (
         rest_value="[{topic, broker, queue_id, offset}]",
         parse=target_values.offset_list,
         given=past_offsets.of_the_list,
-        own_queues=lambda reset: tuple(past_offsets.listed_offsets(reset)),
+        own_queues=lambda reset, kept: tuple(past_offsets.listed_offsets(reset)),
         names_queues=True,
     ),
     # Asked of the reset that it undoes: neither the form nor REST offers it.
@@ -257,7 +257,7 @@ _ALL = (
         parse=target_values.restore,
         check=_check_restored,
         given=past_offsets.from_before,
-        own_queues=lambda reset: tuple(past_offsets.offsets_before(reset)),
+        own_queues=lambda reset, kept: tuple(past_offsets.offsets_before(reset)),
     ),
 )
 TARGETS = {target.code: target for target in _ALL}

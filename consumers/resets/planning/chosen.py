@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from consumers.jobs.hold import Kept
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind
 from consumers.resets.reset_targets import TARGETS
 from consumers.resets.target_values import QueueKey, own_topics
@@ -26,11 +27,11 @@ class Choice:
     named: bool
 
 
-def choice_of(reset: Reset, group: ConsumerGroup) -> Choice:
+def choice_of(reset: Reset, group: ConsumerGroup, kept: Kept) -> Choice:
     """Raises ResetRefused where the past has nothing to return to."""
     queues, target = _stored_queues(reset), TARGETS[ResetKind(reset.kind)]
     named = queues is not None or reset.topics is not None or target.names_queues
-    if queues is None and (own := target.own_queues(reset)) is not None:
+    if queues is None and (own := target.own_queues(reset, kept)) is not None:
         queues = tuple(key for key in own if _is_within(key, reset.topics, reset.brokers))
         named = target.names_queues
     if queues is not None:

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import BEAT_SECONDS, Hold, NotHeld, Ports, connected, keep_alive, reading
+from consumers.jobs.hold import BEAT_SECONDS, Hold, Kept, NotHeld, Ports, connected, keep_alive, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
@@ -135,10 +135,6 @@ class Draft:
     warnings: list[str]
 
 
-# Runs a round of calls, in a thread, while its worker shows that it lives.
-Kept = Callable[[Callable[[], Any]], Any]
-
-
 def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, kept: Kept) -> Draft:
     """Raises ResetRefused."""
     return _Draft(reset, group, ports, now, kept).made()
@@ -170,11 +166,10 @@ class _Draft:
         return Draft(facts, rows, [*warnings_of(self._reset, group, facts, rows), *self._warnings])
 
     def _run(self, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-        answer: Answer = self._kept(lambda: self._ports.wire.run(work()))
-        return answer
+        return self._kept(lambda: self._ports.wire.run(work()))
 
     def _picked(self) -> Chosen:
-        choice = choice_of(self._reset, self._group)
+        choice = choice_of(self._reset, self._group, self._kept)
         picked = chosen(choice, self._run(lambda: routes_of(self._ports, choice.topics)))
         if picked.refusals:
             raise ResetRefused(stored_reasons(picked.refusals[:NAMED]))
@@ -200,7 +195,7 @@ class _Draft:
     def _found(self, read: Mapping[QueueKey, QueueOffsets]) -> Mapping[QueueKey, int | str]:
         target = TARGETS[self._kind]
         if target.given is not None:
-            given = target.given(self._reset, list(read), self._ports, self._now)
+            given = target.given(self._reset, list(read), self._ports, self._now, self._kept)
             self._warnings += given.warnings
             return given.offsets
         at = target.searched_time(self._reset.value, self._now)
@@ -247,7 +242,7 @@ ROWS_AT_ONCE = 5_000
 def make_plan(reset_id: UUID, ports: Ports, clock: Clock, *, beat_seconds: float = BEAT_SECONDS) -> None:
     """PLANNED or REFUSED afterwards, unless another worker has it, or it needs no plan any more."""
 
-    def kept(ask: Callable[[], Any]) -> Any:
+    def kept(ask: Callable[[], Answer]) -> Answer:
         hold.renew_if_old(clock())
         return keep_alive(hold, clock, ask, beat_seconds=beat_seconds)
 

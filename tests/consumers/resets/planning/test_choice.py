@@ -12,6 +12,7 @@ from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import RowReason
 from consumers.words.reasons import stored_words
 from tests.reset_cluster import FakeCluster
+from tests.reset_rows import at_once
 from tests.world import NOW, a_queue
 
 from .conftest import Planner
@@ -54,7 +55,7 @@ def test_brokers_narrow_a_restore_down(plan: Planner, applied: Reset) -> None:
 def test_queues_that_nobody_can_read_any_more_are_not_missed(group: ConsumerGroup) -> None:
     a_queue(group.cluster, queue_id=5)
     Queue.objects.filter(queue_id=5).update(readable=False)
-    choice = choice_of(Reset(kind=ResetKind.EARLIEST, cluster_name="prod", group_name="billing"), group)
+    choice = choice_of(Reset(kind=ResetKind.EARLIEST, cluster_name="prod", group_name="billing"), group, at_once)
     assert choice.topics == ("Orders",)
     assert choice.seen == {
         QueueKey("Orders", broker, queue_id) for broker in ("broker-a", "broker-b") for queue_id in (0, 1)

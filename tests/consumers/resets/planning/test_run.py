@@ -16,7 +16,7 @@ from consumers.vocabulary.resets import ResetAct
 from consumers.words.reasons import stored_words
 from tests.fake_clock import FakeClock
 from tests.reset_cluster import FakeCluster
-from tests.world import NOW
+from tests.world import NOW, a_group
 
 
 def a_reset(group: ConsumerGroup, **fields: Any) -> Reset:
@@ -96,12 +96,18 @@ def test_one_that_is_planned_or_given_up_is_left_alone(
     assert not fake.asked()
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "awaits_of"), [(ResetKind.EARLIEST, None, None), (ResetKind.COPY, "shipping", "shipping")]
+)
 def test_a_plan_that_takes_long_shows_that_its_worker_lives(
-    group: ConsumerGroup, fake: FakeCluster, ports: Ports
+    group: ConsumerGroup, fake: FakeCluster, ports: Ports, kind: ResetKind, value: str | None, awaits_of: str | None
 ) -> None:
     """Beat refuses what no worker was seen to work on for a minute; ten thousand queues far away take longer."""
-    reset, clock, beaten = a_reset(group), FakeClock(), threading.Event()
-    fake.masters["broker-b"].awaits = beaten
+    a_group(group.cluster, "shipping")
+    reset, clock, beaten = a_reset(group, kind=kind, value=value), FakeClock(), threading.Event()
+    for master in fake.masters.values():
+        master.offsets |= {("shipping", "Orders", queue_id): 20 for queue_id in range(2)}
+    fake.masters["broker-b"].awaits, fake.masters["broker-b"].awaits_of = beaten, awaits_of
 
     def read() -> datetime:
         if clock.readings > 12:
@@ -113,3 +119,4 @@ def test_a_plan_that_takes_long_shows_that_its_worker_lives(
     make_plan(reset.pk, replace(ports, deadline_seconds=5.0), read, beat_seconds=0.01)
     reset.refresh_from_db()
     assert (reset.status, stored_words(reset.error)) == (ResetStatus.PLANNED, None)
+    assert reset.queues_of_it.filter(left_out=None).count() == 4

@@ -1,13 +1,13 @@
 """What a plan is given by kind of target; brokers are asked on a real socket."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from consumers.jobs.hold import Ports
+from consumers.jobs.hold import Answer, Hold, Ports, keep_alive
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.registration import Wire
@@ -21,7 +21,7 @@ from consumers.vocabulary.resets import PlanReason
 from consumers.words.reasons import stored_words
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served, silence
 from tests.pipeline_rows import at, put, rows
-from tests.reset_rows import a_reset, a_reset_queue
+from tests.reset_rows import a_reset, a_reset_queue, at_once
 from tests.world import NOW, a_cluster, a_group
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +33,11 @@ NO_PORTS = Ports(wire=None, addresses={}, name_servers=[])  # type: ignore[arg-t
 def given_for(reset: Reset, *asked: Any) -> Given:
     given = TARGETS[ResetKind(reset.kind)].given
     assert given is not None
-    return given(reset, *asked)
+    return given(reset, *asked, at_once)
 
 
 def own_queues(reset: Reset) -> tuple[QueueKey, ...] | None:
-    return TARGETS[ResetKind(reset.kind)].own_queues(reset)
+    return TARGETS[ResetKind(reset.kind)].own_queues(reset, at_once)
 
 
 @pytest.fixture
@@ -180,6 +180,25 @@ def test_a_moment_gives_where_the_group_stood(group: ConsumerGroup, tmp_path: Pa
     reset = a_reset(group, kind=ResetKind.MOMENT, value=at(14).isoformat())
     assert own_queues(reset) == (KEYS[0],)
     assert given_for(reset, KEYS[:1], NO_PORTS, at(60)).offsets == {KEYS[0]: 10}
+
+
+def test_the_history_is_read_while_the_worker_shows_that_it_lives(
+    group: ConsumerGroup, tmp_path: Path, settings: Any
+) -> None:
+    """Two days of a large topic, from an object store, take longer than a worker may be silent."""
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path)
+    put(Lake.at(str(tmp_path)), "readings", rows([(10, 99), (20, 99)]))
+    reset, target = a_reset(group, kind=ResetKind.MOMENT, value=at(14).isoformat()), TARGETS[ResetKind.MOMENT]
+    hold = Hold.take(Reset, reset.pk, None, NOW)
+
+    def kept(ask: Callable[[], Answer]) -> Answer:
+        found.append(keep_alive(hold, lambda: NOW, ask))
+        return cast(Answer, found[-1])
+
+    found: list[object] = []
+    assert target.given is not None
+    own, given = target.own_queues(reset, kept), target.given(reset, KEYS[:1], NO_PORTS, at(60), kept)
+    assert found == [own, (given.offsets, given.warnings)] == [(KEYS[0],), ({KEYS[0]: 10}, given.warnings)]
 
 
 def test_every_kind_is_declared_and_all_but_the_way_back_are_offered() -> None:
