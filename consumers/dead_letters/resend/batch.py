@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, Ports, reading
+from consumers.jobs.hold import Hold, Kept, Ports, reading
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
 from consumers.polling.registration import WireClosed
 from consumers.rocketmq.admin import BrokerAdmin
@@ -256,17 +256,18 @@ FIELDS = [
 
 
 class Batch:
-    def __init__(self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock) -> None:
+    def __init__(self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock, kept: Kept) -> None:
         self._resend, self._errand, self._ports = resend, job, ports
-        self._hold, self._clock = hold, clock
+        self._hold, self._clock, self._kept = hold, clock, kept
 
     def send(self, items: Sequence[ResendItem]) -> None:
         """Raises NotHeld or WireClosed; nothing was sent or written since the cause."""
-        prepared = self._ports.wire.run(prepare(self._ports, self._errand, items))
+        # Brokers that answer late, asked several times, take longer than a worker may be silent.
+        prepared = self._kept(lambda: self._ports.wire.run(prepare(self._ports, self._errand, items)))
         ready = self._mark(prepared)
         sent = self._send_all(ready)
         if self._errand.to_group and sent:
-            self._ports.wire.run(read_back(self._ports, self._errand, sent))
+            self._kept(lambda: self._ports.wire.run(read_back(self._ports, self._errand, sent)))
         self.save([one.item for one in ready])
 
     def save(self, items: Sequence[ResendItem]) -> None:

@@ -11,7 +11,17 @@ from django.db import transaction
 from django.db.models import Count
 
 from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
-from consumers.jobs.hold import BEAT_SECONDS, Hold, NotHeld, Ports, connected, keep_alive, read_only_reason
+from consumers.jobs.hold import (
+    BEAT_SECONDS,
+    Answer,
+    Hold,
+    Kept,
+    NotHeld,
+    Ports,
+    connected,
+    keep_alive,
+    read_only_reason,
+)
 from consumers.jobs.permissions import may
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import NoAccess, WireClosed
@@ -89,15 +99,13 @@ def settled_from(items: Sequence[ResendItem]) -> datetime:
 
 
 Looked = Search | RocketMQError | str
-# Runs a search, in a thread, while its worker shows that it lives.
-Kept = Callable[[Callable[[], Looked]], Looked]
 
 
 def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime, kept: Kept) -> None:
     """Sets the outcome of each; SENDING remains where the broker did not answer but may still. Raises WireClosed and
     NotHeld."""
     for target, there in by_target(items).items():
-        looked = kept(partial(_look, ports, job, target, there))
+        looked: Looked = kept(partial(_look, ports, job, target, there))
         for item in there:
             if isinstance(looked, Search):
                 _conclude(item, looked, job, now)
@@ -163,7 +171,7 @@ class _Work:
         self._resend, self._ports, self._hold = resend, ports, hold
         self._clock, self._pause, self._beat_seconds = clock, pause, beat_seconds
         self._errand = ResendJob(resend.pk, resend.group, resend.destination == Destination.GROUP)
-        self._batch = Batch(resend, self._errand, ports, hold, clock)
+        self._batch = Batch(resend, self._errand, ports, hold, clock, self._kept)
         self._failures = 0
         self._diverted = False
 
@@ -207,7 +215,7 @@ class _Work:
         if any(item.outcome == ResendOutcome.SENDING for item in items):
             self._pause(BEAT.total_seconds())
 
-    def _kept(self, ask: Callable[[], Looked]) -> Looked:
+    def _kept(self, ask: Callable[[], Answer]) -> Answer:
         return keep_alive(self._hold, self._clock, ask, beat_seconds=self._beat_seconds)
 
     def _note(self, items: list[ResendItem]) -> None:

@@ -28,7 +28,7 @@ class Act(Enum):
 class FakeQueues:
     """`queues`: {(topic, queue id): [(properties, body)]}; `first`: the min offset of each; `acts`: of the next sends.
 
-    `broken`: {request code: an act} for other requests. `awaits`: pulls are answered once that is set.
+    `broken`: {request code: an act} for other requests. `awaits`: what is `awaited` is answered once that is set.
     `permission` and `queue_count` are those of every route.
     """
 
@@ -38,6 +38,7 @@ class FakeQueues:
         self.acts: list[Act] = []
         self.broken: dict[int, Act] = {}
         self.awaits: threading.Event | None = None
+        self.awaited = RequestCode.PULL_MESSAGE
         self.permission, self.queue_count = 6, 1
         self.address = ""
         self.sends: list[Command] = []
@@ -56,7 +57,7 @@ class FakeQueues:
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for command in commands(reader):
-            if self.awaits is not None and command.code == RequestCode.PULL_MESSAGE:
+            if self.awaits is not None and command.code == self.awaited:
                 await asyncio.to_thread(self.awaits.wait, 80)
             if command.code == RequestCode.SEND_MESSAGE_V2:
                 act = self.acts.pop(0) if self.acts else Act.STORE

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from consumers.dead_letters.resend.run import work
 from consumers.models import Resend, ResendOutcome
 from consumers.polling.registration import Wire, WireClosed
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.dead_letters.resend.conftest import Site, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import NAME, Act
 from tests.fake_clock import FakeClock, Killed
@@ -146,3 +147,27 @@ def closed_wire() -> Wire:
     wire = Wire()
     wire.close()
     return wire
+
+
+@pytest.mark.parametrize("late", [RequestCode.PULL_MESSAGE, RequestCode.GET_ROUTEINFO_BY_TOPIC])
+def test_a_worker_whose_brokers_answer_late_is_not_taken_for_dead(
+    site: Site, clock: FakeClock, late: RequestCode
+) -> None:
+    """Nothing is sent yet: one worker after the other would begin anew, and be taken for dead as well."""
+    resend = site.running(site.died(1))
+    site.broker.awaits, site.broker.awaited = answered, late = threading.Event(), late
+    readings = itertools.count()
+    another = replace(site.ports, wire=closed_wire())
+
+    def read() -> datetime:
+        number = next(readings)
+        if number > 9:
+            answered.set()
+        elif number > 3:
+            clock.pass_by(10)
+            with contextlib.suppress(WireClosed):
+                work(resend.pk, another, clock, clock.pause)
+        return clock()
+
+    work(resend.pk, replace(site.ports, deadline_seconds=5.0), read, clock.pause, beat_seconds=0.01)
+    assert (outcomes(resend), len(site.broker.sends)) == ([ResendOutcome.SENT], 1)
