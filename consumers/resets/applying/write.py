@@ -10,11 +10,12 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, Ports, read_only_reason, reading
+from consumers.jobs.hold import BEAT_SECONDS, Hold, Ports, keep_alive, read_only_reason
 from consumers.jobs.permissions import may
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.registration import WireClosed
 from consumers.resets.methods import why_offset_moved
+from consumers.resets.planning.gather import Master
 from consumers.resets.request import MAY_RESET, TAKEN_UP_WITHIN
 from consumers.resets.reset_targets import TARGETS
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
@@ -116,8 +117,6 @@ def _has_changed_nothing(row: ResetQueue, error: RocketMQError) -> bool:
 
 # The present offsets right before writing: a rollback returns to them, and a queue that moved too far is not written.
 
-AT_ONCE = 8
-
 
 @dataclass(frozen=True)
 class LeftAlone:
@@ -128,18 +127,17 @@ class LeftAlone:
 
 
 async def look_before(ports: Ports, group: str, rows: Sequence[ResetQueue]) -> list[int | RocketMQError | None]:
-    """In the order of `rows`, of one broker; null: nothing is committed there."""
-    broker, seconds = ports.known(rows[0].broker), ports.deadline_seconds
-    turns = asyncio.Semaphore(AT_ONCE)
+    """In the order of `rows`, of one broker; null: nothing is committed there. Once it is silent, it is asked no more:
+    where members are told by time, these are all queues of many topics.
+    """
+    broker = Master(rows[0].broker, ports.known(rows[0].broker), ports.deadline_seconds)
 
     async def look(row: ResetQueue) -> int | RocketMQError | None:
-        async with turns:
-            try:
-                return await reading(
-                    lambda: broker.consumer_offset(group, row.topic, row.queue_id, deadline_seconds=seconds)
-                )
-            except RocketMQError as error:
-                return error
+        place = (row.topic, row.queue_id)
+        try:
+            return await broker.ask(lambda admin, within: admin.consumer_offset(group, *place, deadline_seconds=within))
+        except RocketMQError as error:
+            return error
 
     return list(await asyncio.gather(*(look(row) for row in rows)))
 
@@ -180,8 +178,11 @@ class MayNotWrite(Exception):
 
 
 class Writing:
-    def __init__(self, reset: Reset, ports: Ports, hold: Hold, clock: Clock) -> None:
+    def __init__(
+        self, reset: Reset, ports: Ports, hold: Hold, clock: Clock, *, beat_seconds: float = BEAT_SECONDS
+    ) -> None:
         self._reset, self._ports, self._hold, self._clock = reset, ports, hold, clock
+        self._beat_seconds = beat_seconds
         self._silences = 0
 
     def write(self, rows: Sequence[ResetQueue]) -> None:
@@ -214,7 +215,13 @@ class Writing:
     def _look(self, rows: Sequence[ResetQueue]) -> dict[int, LeftAlone]:
         """By row, those that must not be written. Sets the present offsets of the others."""
         self._hold.renew_if_old(self._clock())
-        stands = self._ports.wire.run(look_before(self._ports, self._reset.group_name, rows))
+        ports, group = self._ports, self._reset.group_name
+        stands = keep_alive(
+            self._hold,
+            self._clock,
+            lambda: ports.wire.run(look_before(ports, group, rows)),
+            beat_seconds=self._beat_seconds,
+        )
         now, left_alone = self._clock(), {}
         for row, there in zip(rows, stands, strict=True):
             if not isinstance(there, RocketMQError):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -28,6 +29,7 @@ class FakeOffsets:
     """`offsets`: by queue id, of one topic and group, which begins at 0 and ends at `end`. `acts`: of the next writes.
 
     `members`: client ids. `is_silent`: it answers nothing at all. `writes`: (request code, queue id, offset or time).
+    `awaits`: offsets are told once that is set.
     """
 
     name: str = "broker-a"
@@ -38,6 +40,7 @@ class FakeOffsets:
     permission: int = 6
     acts: list[Act] = field(default_factory=list)
     is_silent: bool = False
+    awaits: threading.Event | None = None
     refuses_with: int = ResponseCode.NO_PERMISSION
     has_pending_reset: bool = False
     asked: list[Command] = field(default_factory=list)
@@ -51,6 +54,8 @@ class FakeOffsets:
             if command.code in WRITES:
                 self.writes.append(_written(command))
                 act = self.acts.pop(0) if self.acts else Act.DO
+            if self.awaits is not None and command.code == RequestCode.QUERY_CONSUMER_OFFSET:
+                await asyncio.to_thread(self.awaits.wait, 80)
             answer = self._answer(command, act)
             if self.is_silent or act in (Act.SILENCE, Act.DO_IN_SILENCE):
                 continue

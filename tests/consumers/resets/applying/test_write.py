@@ -1,13 +1,16 @@
 """Brokers that fall silent, and queues that move at the last moment."""
 
+import contextlib
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 from django.db import connection
 
-from consumers.jobs.hold import Hold
-from consumers.models import Reset, ResetKind, ResetMethod, ResetStatus
+from consumers.jobs.hold import Hold, NotHeld
+from consumers.models import Reset, ResetKind, ResetMethod, ResetStatus, ResetStep
 from consumers.resets.applying.run import work
 from consumers.resets.applying.write import Writing
 from consumers.words.reasons import stored_words
@@ -142,3 +145,39 @@ def test_a_worker_that_slept_between_its_note_and_the_call_does_not_make_it(site
     run(site, clock, reset, read)
     assert (slept, site.writes(), reset.status) == ([True], 0, ResetStatus.APPLYING)
     assert steps(reset).count("writing") == 1
+
+
+def test_a_worker_that_looks_at_many_queues_before_it_writes_is_not_taken_for_dead(
+    site: Site, clock: FakeClock
+) -> None:
+    reset, looked = site.applying(300), threading.Event()
+    broker = site.brokers["broker-a"]
+    hold, broker.awaits = Hold.take(Reset, reset.pk, ResetStatus.APPLYING, clock()), looked
+
+    def read() -> datetime:
+        """A minute passes, in which another worker tries to take the reset over."""
+        clock.pass_by(10)
+        if clock.readings > 8:
+            looked.set()
+        with contextlib.suppress(NotHeld):
+            Hold.take(Reset, reset.pk, ResetStatus.APPLYING, clock.at)
+        return clock()
+
+    ports = replace(site.ports, deadline_seconds=5.0)
+    rows = list(reset.queues_of_it.filter(broker="broker-a"))
+    Writing(reset, ports, hold, read, beat_seconds=0.01).write(rows)
+    assert broker.offsets == {0: 300, 1: 300}
+
+
+def test_a_broker_that_is_silent_before_it_is_written_to_is_not_asked_for_each_queue(
+    site: Site, clock: FakeClock
+) -> None:
+    """Members that are told by time are told all queues of a topic at once: each would be waited for."""
+    broker = site.brokers["broker-a"]
+    broker.offsets, broker.server_side = dict.fromkeys(range(40), 500), False
+    reset = site.applying(0, ResetMethod.CLIENT, kind=ResetKind.EARLIEST)
+    hold, broker.is_silent = Hold.take(Reset, reset.pk, ResetStatus.APPLYING, clock()), True
+    rows = list(reset.queues_of_it.filter(broker="broker-a"))
+    Writing(reset, site.ports, hold, clock).write(rows)
+    assert (len(broker.asked), broker.writes) == (8, [])
+    assert set(reset.queues_of_it.filter(broker="broker-a").values_list("step", flat=True)) == {ResetStep.FAILED}
