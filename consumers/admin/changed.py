@@ -55,7 +55,7 @@ class Audited(admin.ModelAdmin):
         return entry
 
 
-class ClusterRoleInline(admin.TabularInline):
+class ClusterRoleInline(admin.StackedInline):
     """Whoever may change users gives and takes them."""
 
     model = ClusterRole
@@ -75,6 +75,9 @@ class ClusterRoleInline(admin.TabularInline):
 
 
 class AuditedUserAdmin(Audited, UserAdmin):
+    # The site notes them. As fields they would be four without a label.
+    readonly_fields = ["last_login", "date_joined"]
+
     def get_inlines(self, request: HttpRequest, obj: Any) -> list[Any]:
         """A user that is being added has a name and a password first."""
         return [] if obj is None else [ClusterRoleInline]
