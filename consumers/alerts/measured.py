@@ -192,27 +192,36 @@ class Unit(StrEnum):
 
 class Metric(NamedTuple):
     """The gauge of a measure that no other one tells. `unknown_word`: the word for an unknown value, unless one of
-    the group's `others` is not known either: then their words say it.
+    the group's `others` is not known either: then their words say it. `bound`: at_least or at_most, where the value may
+    be a bound: the gauge of that name has the value then, and this one has none.
     """
 
     name: str
     words: str
     unknown_word: UnknownWord
     others: tuple[str, ...]
+    bound: str = ""
+
+    @property
+    def name_of_bound(self) -> str:
+        return f"{self.name}_{self.bound}"
 
 
 class Series(NamedTuple):
     """The gauge of /metrics that has the values of a measure.
 
     `spared`: reasons of consumerscope_group_spared for which rules exclude a group. `doubts`: reasons of
-    consumerscope_unknown, without a group, for which a broker, a cluster or the site has no value. `bound`: the reason
-    of consumerscope_unknown for which a group's value may pass a condition, and fails none.
+    consumerscope_unknown, without a group, for which a broker, a cluster or the site has no value. `bound`: a gauge and
+    its label that tell that the value may pass a condition, and fails none. `bounds`: the gauge that has the value then
+    in place of this one; `bounds_if`: only for this reason of consumerscope_unknown.
     """
 
     name: str
     spared: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-    bound: str = ""
+    bound: tuple[str, str] | None = None
+    bounds: str = ""
+    bounds_if: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,9 +254,12 @@ class MeasureSpec:
     @property
     def exported(self) -> Series | None:
         """Null where the measure is no gauge of its own."""
-        if self.series is None and self.metric is not None:
-            return Series(f"consumerscope_group_{self.metric.name}")
-        return self.series
+        if self.metric is None:
+            return self.series
+        series = self.series or Series(f"consumerscope_group_{self.metric.name}")
+        if self.metric.bound:
+            return series._replace(bounds=f"consumerscope_group_{self.metric.name_of_bound}")
+        return series
 
     @property
     def subject(self) -> SubjectKind:

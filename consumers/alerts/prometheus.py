@@ -23,9 +23,11 @@ UNKNOWN, SPARED, STATE = "consumerscope_unknown", "consumerscope_group_spared", 
 FINDING, LOST = "consumerscope_finding", "consumerscope_group_lost_queues"
 # Causes of an unknown lag that lie in the group's nature: no rule waits for its lag.
 BY_NATURE = "no_offsets|retired_only|outside_store|never_committed|topic_gone|queue_gone|not_reported"
+# Causes for which nothing of a group is known.
+UNREAD = "broker_.*|no_broker"
 # Causes that unknown_seconds leaves to the rules of brokers, clusters and the site; and those that are the group's own.
 OUTSIDE, OWN = (
-    "broker_.*|no_broker|judgement_late|offset_lost",
+    f"{UNREAD}|judgement_late|offset_lost",
     "consumer_ahead|no_broker_offset|slave_behind|queue_unknown",
 )
 # How long a value must be unknown, at the least, before Prometheus reports it.
@@ -133,7 +135,14 @@ class Variant:
             return f'({state} or {own}) unless {self.on} {UNKNOWN}{{reason=~"{OUTSIDE}"}}'
         if threshold is None:
             return f"{self.value} == 1"
-        return f"{self.value} {'>' if self.terms.comparison == Comparison.ABOVE else '<'} {threshold:.15g}"
+        compared = f"{'>' if self.terms.comparison == Comparison.ABOVE else '<'} {threshold:.15g}"
+        exported = SPECS[self.measure].exported
+        if exported is None or not exported.bounds:
+            return f"{self.value} {compared}"
+        bound = f"{self.scope.of('max', self.by, exported.bounds)} {compared}"
+        if exported.bounds_if:
+            bound = f'({bound} and {self.on} {UNKNOWN}{{reason="{exported.bounds_if}"}})'
+        return f"({self.value} {compared} or {self.on} {bound})"
 
     @property
     def unknown(self) -> str:
@@ -143,18 +152,23 @@ class Variant:
         if self.measure is Measure.UNKNOWN:
             return self.scope.of("max", self.by, UNKNOWN, 'group!=""', f'reason=~"{OUTSIDE}"')
         if self.measure is Measure.FINDINGS:
-            doubt = self.scope.of("max", self.by, FINDING, f'severity="{FindingSeverity.UNKNOWN}"')
-            return f"{doubt} unless {self.on} {self.value}"
+            late = self.scope.of("max", self.by, FINDING, f'severity="{FindingSeverity.UNKNOWN}"')
+            unread = self.scope.of("max", self.by, UNKNOWN, 'group!=""', f'reason=~"{UNREAD}"')
+            doubt = f"({late} or {self.on} {unread})"
+            return f"{doubt} unless {self.on} ({self.passes(self.terms.threshold)})"
         if spec.exported is not None and spec.exported.doubts:
             doubts = "|".join(spec.exported.doubts)
             return self.scope.of("max", self.by[:1], UNKNOWN, 'group=""', f'reason=~"{doubts}"')
         nobody = self.scope.of("max", self.by, UNKNOWN, 'group!=""')
         lag = f' unless {self.on} {UNKNOWN}{{reason=~"{BY_NATURE}"}}' if needs_lag(self.measure) else ""
         absent = f"{nobody} unless {self.on} {self.value}{lag}"
-        if spec.exported is None or not spec.exported.bound:
+        passes = f"unless {self.on} ({self.passes(self.terms.threshold)})"
+        if spec.exported is not None and spec.exported.bounds:
+            return f"{absent} {passes}"
+        if spec.exported is None or spec.exported.bound is None:
             return absent
-        bound = self.scope.of("max", self.by, UNKNOWN, f'reason="{spec.exported.bound}"')
-        return f"({absent}) or {self.on} ({bound} unless {self.on} ({self.passes(self.terms.threshold)}))"
+        bound = self.scope.of("max", self.by, *spec.exported.bound)
+        return f"({absent}) or {self.on} ({bound} {passes})"
 
     @property
     def unless_spared(self) -> str:

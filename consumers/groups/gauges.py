@@ -128,6 +128,8 @@ def _causes(overlay: Overlay, row: GroupGauges) -> Iterator[UnknownWord]:
         yield UnknownWord.NOT_JUDGED if row.is_fresh is None else UnknownWord.JUDGEMENT_LATE
     elif row.time_lag_seconds is None and row.lag_messages is not None:
         yield UnknownWord.TIME_LAG_UNTOLD
+    elif row.time_lag_kind == TimeLagKind.AT_LEAST and row.lag_messages is not None:
+        yield UnknownWord.TIME_LAG_AT_LEAST
     if unread is not None:
         return
     if row.is_fresh and row.retry_share is None:

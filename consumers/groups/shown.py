@@ -51,6 +51,7 @@ class UnknownWord(StrEnum):
     NOT_JUDGED = "not_judged"
     JUDGEMENT_LATE = "judgement_late"
     TIME_LAG_UNTOLD = "time_lag_untold"
+    TIME_LAG_AT_LEAST = "time_lag_at_least"
     RETRY_SHARE_UNTOLD = "retry_share_untold"
     DLQ_DAY_UNTOLD = "dlq_day_untold"
     RATES_UNTOLD = "rates_untold"

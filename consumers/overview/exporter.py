@@ -23,6 +23,7 @@ from consumers.models import (
     QueueSnapshot,
     QueueState,
     Reading,
+    TimeLagKind,
     Topic,
 )
 from consumers.ownership.segments import LEAST_SECONDS
@@ -253,29 +254,34 @@ PartKey = tuple[int, str, str]  # group id, topic, broker
 def part_waits(
     overlay: Overlay, cluster_id: int, groups: Mapping[int, ExporterGroup], parts: Iterable[TopicPart]
 ) -> dict[PartKey, float]:
-    """Seconds, the longest of the queues; absent where that of a queue is unknown. Two queries."""
+    """Seconds, the longest of the queues; absent where that of a queue is unknown, or known as a lower bound only. Two
+    queries.
+    """
     waits: dict[PartKey, float | None] = {
         (part.group_id, part.topic, part.broker): 0.0 for part in parts if part.lag_messages is not None
     }
     samples = _samples(cluster_id)
     read_at = {broker.name: broker.last_read_at for broker in overlay.clusters[cluster_id].brokers}
-    for group, queue, topic, broker, offset, judged in _behind(cluster_id):
+    for group, queue, topic, broker, offset, seconds, kind in _behind(cluster_id):
         key = (group, topic, broker)
         before = waits.get(key)
         if before is not None:
-            judged = judged if groups[group].is_judged else None
-            wait = first_wait(samples.get((group, queue)), offset, read_at[broker], judged)
-            waits[key] = None if wait is None else max(before, wait)
+            judged = (seconds, kind) if groups[group].is_judged else NOT_JUDGED
+            wait, kind = first_wait(samples.get((group, queue)), offset, read_at[broker], judged)
+            waits[key] = None if wait is None or kind == TimeLagKind.AT_LEAST else max(before, wait)
     return {key: wait for key, wait in waits.items() if wait is not None}
 
 
-def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, float | None]]:
-    """The queues with lag: group and queue id, topic, broker, consumer offset, evaluated seconds."""
+def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, float | None, str | None]]:
+    """The queues with lag: group and queue id, topic, broker, consumer offset, evaluated seconds and their kind."""
     state = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
     rows = QueueSnapshot.objects.filter(KNOWN_LAG, group__cluster=cluster_id, broker_offset__gt=F("consumer_offset"))
-    judged = Subquery(state.values("time_lag_seconds")[:1], output_field=FloatField())
-    columns = ("group_id", "queue_id", "queue__topic__name", "queue__broker", "consumer_offset", "judged_seconds")
-    return rows.annotate(judged_seconds=judged).values_list(*columns).order_by().iterator(chunk_size=CHUNK)
+    rows = rows.annotate(
+        judged_seconds=Subquery(state.values("time_lag_seconds")[:1], output_field=FloatField()),
+        judged_kind=Subquery(state.values("time_lag_kind")[:1]),
+    )
+    columns = ("group_id", "queue_id", "queue__topic__name", "queue__broker", "consumer_offset")
+    return rows.values_list(*columns, "judged_seconds", "judged_kind").order_by().iterator(chunk_size=CHUNK)
 
 
 def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetime]]:
@@ -287,17 +293,18 @@ def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetim
     }
 
 
-def first_wait(
-    sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: float | None
-) -> float | None:
-    """Seconds, by the broker's store time of the message at exactly this offset, else by the evaluation: as
-    overlay.time_lag.
-    """
+# Seconds and kind; null where unknown.
+Wait = tuple[float | None, str | None]
+NOT_JUDGED: Wait = (None, None)
+
+
+def first_wait(sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: Wait) -> Wait:
+    """By the broker's store time of the message at exactly this offset, else by the evaluation: as overlay.time_lag."""
     if sample is not None and sample[0] == offset and read_at is not None:
         seconds = (read_at - sample[1]).total_seconds()
         if seconds > 0:
-            return seconds
-    return judged if judged is not None and judged > 0 else None
+            return seconds, TimeLagKind.EXACT
+    return judged if judged[0] is not None and judged[0] > 0 else NOT_JUDGED
 
 
 # Members with the labels of rocketmq-exporter's families: those of the newest complete answer, and their recent

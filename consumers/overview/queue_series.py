@@ -8,8 +8,8 @@ from typing import NamedTuple
 from django.db.models import F, FloatField, OuterRef, Subquery
 
 from consumers.groups.overlay import Overlay
-from consumers.models import QueueSample, QueueSnapshot, QueueState
-from consumers.overview.exporter import CHUNK, KNOWN_LAG, KNOWN_OFFSET, first_wait
+from consumers.models import QueueSample, QueueSnapshot, QueueState, TimeLagKind
+from consumers.overview.exporter import CHUNK, KNOWN_LAG, KNOWN_OFFSET, NOT_JUDGED, Wait, first_wait
 from consumers.queries.limits import BrokerAge
 
 
@@ -36,7 +36,9 @@ def queue_lags(overlay: Overlay, cluster: str | None = None, besides: Collection
 
 
 class QueueNumbers(NamedTuple):
-    """Null is unknown. `broker_offset` and `lag_messages` are known together; `time_lag_seconds` is 0 without lag."""
+    """Null is unknown. `broker_offset` and `lag_messages` are known together. `time_lag_seconds` is 0 without lag; its
+    kind is at_least where the message may have waited for longer.
+    """
 
     group_id: int
     topic: str
@@ -46,6 +48,7 @@ class QueueNumbers(NamedTuple):
     broker_offset: int | None
     lag_messages: int | None
     time_lag_seconds: float | None
+    time_lag_kind: str | None
 
 
 def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[int]) -> Sequence[QueueNumbers]:
@@ -55,10 +58,11 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
         return []
     seconds = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
     rows = QueueSnapshot.objects.filter(KNOWN_OFFSET, group__in=groups).annotate(
-        judged_seconds=Subquery(seconds.values("time_lag_seconds")[:1], output_field=FloatField())
+        judged_seconds=Subquery(seconds.values("time_lag_seconds")[:1], output_field=FloatField()),
+        judged_kind=Subquery(seconds.values("time_lag_kind")[:1]),
     )
     columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id")
-    numbers = ("queue_id", "consumer_offset", "broker_offset", "unknown_reason", "judged_seconds", "group__cluster_id")
+    numbers = ("queue_id", "consumer_offset", "broker_offset", "unknown_reason", "judged_seconds", "judged_kind")
     samples = {
         (group, queue): (offset, at)
         for group, queue, offset, at in QueueSample.objects.filter(
@@ -70,19 +74,20 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
     exact = _brokers(overlay, overlay.has_exact_lags)
     read_at = {(age.cluster_id, age.name): age.last_read_at for age in overlay.brokers.values()}
     found = []
-    for group, topic, broker, queue_id, queue, offset, end, unknown, waited, of_cluster in (
-        rows.order_by(*columns).values_list(*columns, *numbers).iterator(chunk_size=CHUNK)
+    for of_cluster, group, topic, broker, queue_id, queue, offset, end, unknown, *waited in (
+        rows.order_by(*columns).values_list("group__cluster_id", *columns, *numbers).iterator(chunk_size=CHUNK)
     ):
         if (of_cluster, broker) not in read:
             continue
-        is_exact = unknown is None and (of_cluster, broker) in exact
-        lag = end - offset if is_exact and end is not None else None
-        wait: float | None = 0.0 if lag == 0 else None
-        if lag:
-            of_judged = waited if group in judged else None
+        at_least = end - offset if unknown is None and end is not None else None
+        lag = at_least if (of_cluster, broker) in exact else None
+        wait: Wait = (0.0, TimeLagKind.EXACT) if lag == 0 else NOT_JUDGED
+        if at_least:
+            # Its first message is known, whatever its broker hides behind it.
+            of_judged = tuple(waited) if group in judged else NOT_JUDGED
             wait = first_wait(samples.get((group, queue)), offset, read_at[of_cluster, broker], of_judged)
         shown_end = None if lag is None else end
-        found.append(QueueNumbers(group, topic, broker, queue_id, offset, shown_end, lag, wait))
+        found.append(QueueNumbers(group, topic, broker, queue_id, offset, shown_end, lag, *wait))
     return found
 
 

@@ -12,7 +12,7 @@ from typing import cast
 
 from django.conf import settings
 
-from consumers.alerts.measured import Subject
+from consumers.alerts.measured import Column, Subject
 from consumers.alerts.measures.clusters import ClusterScan, name_server
 from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.measures.scan import Explainer, GroupScan, GroupValues
@@ -35,10 +35,12 @@ METRICS = [(spec.metric, spec.reads[SubjectKind.GROUP]) for spec in SPECS.values
 
 @dataclass(frozen=True)
 class MeasureGauges:
-    """`values`: by name of METRICS, one of each group in order. `absent`: names and places of those that do not exist,
-    so that nothing is unknown. `rollouts`: ids of groups that a rollout changes."""
+    """`values`: by name of METRICS, one of each group in order; `bounds` by their names of bounds, equal to the values
+    where these are known. `absent`: names and places of those that do not exist, so that nothing is unknown.
+    `rollouts`: ids of groups that a rollout changes."""
 
     values: Mapping[str, Sequence[float | None]]
+    bounds: Mapping[str, Sequence[float | None]]
     absent: frozenset[tuple[str, int]]
     rollouts: frozenset[int]
 
@@ -52,14 +54,23 @@ def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> MeasureGaug
     # Rules leave this measure alone for nothing else.
     is_suppressed = columns["unsettled_seconds"].suppressed
     rollouts = frozenset(group.id for place, group in enumerate(groups) if is_suppressed(place) is not None)
-    values = {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}
+    told = {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}
     absent = frozenset(
         (name, place)
         for name, column in columns.items()
-        for place, value in enumerate(values[name])
+        for place, value in enumerate(told[name])
         if value is None and column.absent(place) is not None
     )
-    return MeasureGauges(values, absent, rollouts)
+    bounds = {metric.name_of_bound: told[metric.name] for metric, _ in METRICS if metric.bound}
+    exact = {
+        metric.name: _exact(told[metric.name], columns[metric.name]) if metric.bound else told[metric.name]
+        for metric, _ in METRICS
+    }
+    return MeasureGauges(exact, bounds, absent, rollouts)
+
+
+def _exact(values: Sequence[float | None], column: Column) -> list[float | None]:
+    return [None if column.is_bound(place) else value for place, value in enumerate(values)]
 
 
 def name_servers_told(explainer: Explainer, names: Container[str]) -> dict[str, float | None]:
@@ -132,6 +143,10 @@ NUMBERS: dict[str, str] = {
     "lost_queues": "Queues whose committed offset was read before, and is gone from the broker.",
 }
 
+BOUNDS = {
+    "at_least": "At least so much, also while the value is not known, which is equal to it elsewhere.",
+    "at_most": "At most so much, also while the value is not known, which is equal to it elsewhere.",
+}
 HEALTH = "0 ok, 1 unknown, 2 warning, 3 critical: the worst of state, ownership, retries, dead letters and rebalances."
 # Ascending, so that alerts compare: max() is the worst.
 OF_HEALTH = {level: rank for rank, level in enumerate(reversed(HealthLevel))}
@@ -166,6 +181,9 @@ def group_families(
         yield _family(name, words, texts, map(attrgetter(name), groups))
     for metric, _ in METRICS:
         yield _family(metric.name, metric.words, texts, happened.measured.values[metric.name])
+        if metric.bound:
+            name = metric.name_of_bound
+            yield _family(name, f"{BOUNDS[metric.bound]} {metric.words}", texts, happened.measured.bounds[name])
     yield Family(
         "consumerscope_group_time_lag_seconds",
         "How long the first message that is not consumed has waited; kind: exact, interpolated or at_least.",
@@ -265,8 +283,9 @@ LAG_WORDS = "Messages of the queue that the group has not consumed; of groups th
 NAMED: dict[str, tuple[str, Callable[[QueueNumbers], float | None]]] = {
     "consumer_offset": ("Consumer offset of the group on the queue.", lambda one: one.consumer_offset),
     "broker_offset": ("Broker offset of the queue.", lambda one: one.broker_offset),
-    "time_lag_seconds": ("How long the first message not consumed has waited.", lambda one: one.time_lag_seconds),
 }
+WAIT = "consumerscope_queue_time_lag_seconds"
+WAIT_WORDS = "How long the first message not consumed has waited; kind: exact, interpolated or at_least."
 
 Shown = dict[int, tuple[str, str]]
 
@@ -290,13 +309,24 @@ def queue_families(
         for name, (words, number) in NAMED.items():
             family = f"consumerscope_queue_{name}"
             yield Family(family, words, LABELS, bounds.kept(family, _numbers(shown, numbers, number), most))
+        yield Family(WAIT, WAIT_WORDS, (*LABELS, "kind"), bounds.kept(WAIT, _waits(shown, numbers), most))
 
 
 def _numbers(shown: Shown, numbers: Sequence[QueueNumbers], number: Callable[[QueueNumbers], float | None]) -> Samples:
     for one in numbers:
         value = number(one)
         if value is not None:
-            yield (*shown[one.group_id], one.topic, one.broker, str(one.queue_id)), value
+            yield _labels(shown, one), value
+
+
+def _waits(shown: Shown, numbers: Sequence[QueueNumbers]) -> Samples:
+    for one in numbers:
+        if one.time_lag_seconds is not None and one.time_lag_kind is not None:
+            yield (*_labels(shown, one), one.time_lag_kind), one.time_lag_seconds
+
+
+def _labels(shown: Shown, one: QueueNumbers) -> tuple[str, ...]:
+    return (*shown[one.group_id], one.topic, one.broker, str(one.queue_id))
 
 
 def _greatest(shown: Shown, overlay: Overlay, cluster: str | None, named: set[int]) -> Samples:

@@ -10,7 +10,7 @@ from consumers.alerts.preview.values import Need
 from consumers.alerts.preview.windows import Formula, Stored, member_values, summed, windowed
 from consumers.groups.row import YOUNG_LAG
 from consumers.groups.shown import NOT_READ_YET, UnknownWord, queues_reason
-from consumers.models import Comparison, Measure, SubjectKind
+from consumers.models import Comparison, Measure, SubjectKind, TimeLagKind
 from consumers.pipeline.kernel.trend import drain_seconds
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.words.reasons import coded_reason, lazy_reason, membership_reason
@@ -206,7 +206,12 @@ MEASURES = (
             needs=(Need.DISPATCHED_OR_BOUND,),
         ),
         is_of_waiting=True,
-        series=Series("consumerscope_group_lag_messages", NOT_WAITING),
+        series=Series(
+            "consumerscope_group_lag_messages",
+            NOT_WAITING,
+            bounds="consumerscope_group_lag_messages_at_least",
+            bounds_if=UnknownWord.DISPATCH_BEHIND.value,
+        ),
     ),
     MeasureSpec(
         code=Measure.TIME_LAG,
@@ -218,7 +223,11 @@ MEASURES = (
             needs=(Need.DISPATCHED_OR_BOUND, Need.EVALUATED_UNLESS_ZERO),
         ),
         is_of_waiting=True,
-        series=Series("consumerscope_group_time_lag_seconds", NOT_WAITING),
+        series=Series(
+            "consumerscope_group_time_lag_seconds",
+            NOT_WAITING,
+            bound=("consumerscope_group_time_lag_seconds", f'kind="{TimeLagKind.AT_LEAST}"'),
+        ),
     ),
     MeasureSpec(
         code=Measure.DRAIN,

@@ -241,6 +241,7 @@ MEASURES = (
             "How soon brokers may delete the oldest message that the group has not consumed.",
             UnknownWord.EXPIRY_UNTOLD,
             ("lag_messages", "time_lag_seconds"),
+            bound="at_most",
         ),
         series=Series("consumerscope_group_expires_in_seconds", ("offline_by_habit",)),
     ),
@@ -268,7 +269,7 @@ MEASURES = (
         series=Series(
             "consumerscope_group_expires_unconsumed_seconds",
             ("offline_by_habit",),
-            bound=UnknownWord.EXPIRY_FORECAST_PARTIAL.value,
+            bound=("consumerscope_unknown", f'reason="{UnknownWord.EXPIRY_FORECAST_PARTIAL.value}"'),
         ),
     ),
 )

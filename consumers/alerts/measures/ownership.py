@@ -247,6 +247,7 @@ MEASURES = (
             "Queues of topics that members subscribe to, held by none of them.",
             UnknownWord.OWNERS_UNTOLD,
             ("members",),
+            bound="at_least",
         ),
         series=Series("consumerscope_group_unowned_queues", HOLDS_NOTHING),
     ),
@@ -254,7 +255,13 @@ MEASURES = (
         code=Measure.DOUBLY_OWNED,
         unit=Unit.COUNT,
         reads={SubjectKind.GROUP: doubly_owned, SubjectKind.TOPIC: lambda of: doubly_owned(of.scan, of.topic)},
-        metric=Metric("doubly_owned_queues", "Queues that two members hold.", UnknownWord.OWNERS_UNTOLD, ("members",)),
+        metric=Metric(
+            "doubly_owned_queues",
+            "Queues that two members hold.",
+            UnknownWord.OWNERS_UNTOLD,
+            ("members",),
+            bound="at_least",
+        ),
         series=Series("consumerscope_group_doubly_owned_queues", HOLDS_NOTHING),
     ),
 )

@@ -291,6 +291,7 @@ MEASURES = (
             "How long the oldest message that a member holds has not been finished.",
             UnknownWord.HELD_MESSAGES_UNTOLD,
             ("members",),
+            bound="at_least",
         ),
         series=Series("consumerscope_group_blocked_seconds", HOLDS_NOTHING),
     ),

@@ -285,6 +285,59 @@ def test_what_fires_goes_on_while_its_value_is_a_bound(tmp_path: Path) -> None:
     assert promtool(tmp_path, [rule], samples, [(1, rule.name, [BILLING]), (2, rule.name, [])]) == ""
 
 
+def bounded(measure: str, exact: Values, at_least: Values) -> list[dict[str, str]]:
+    name = f"consumerscope_group_{measure}"
+    missing = (one is None for one in exact)
+    told = [series(name, exact, **BILLING), series(f"{name}_at_least", at_least, **BILLING)]
+    return [*told, unknown(missing, "held_messages_untold", **BILLING)]
+
+
+@pytest.mark.parametrize("measure", ["blocked_seconds", "doubly_owned_queues"])
+def test_a_lower_bound_fires_above_its_threshold_and_is_unknown_below_it(measure: str, tmp_path: Path) -> None:
+    samples = bounded(measure, [None] * 18, [50] * 9 + [200] * 9)
+    found = [{"cluster": "prod"}]
+    expected = [(8, "Far behind", []), (8, NOBODY_KNOWS, found), (9, "Far behind", [BILLING]), (17, NOBODY_KNOWS, [])]
+    assert promtool(tmp_path, [a_rule_for(measure)], samples, expected) == ""
+
+
+def test_what_fires_goes_on_while_its_value_is_a_lower_bound(tmp_path: Path) -> None:
+    samples = bounded("blocked_seconds", [200, None, 50], [200, 50, 50])
+    expected = [(0, "Far behind", [BILLING]), (1, "Far behind", [BILLING]), (2, "Far behind", [])]
+    assert promtool(tmp_path, [a_rule_for("blocked_seconds")], samples, expected) == ""
+
+
+@pytest.mark.parametrize(("reason", "fires"), [("dispatch_behind", [BILLING]), ("consumer_ahead", [])])
+def test_a_lag_fires_by_what_is_known_where_only_its_broker_hides_messages(
+    reason: str, fires: list[dict[str, str]], tmp_path: Path
+) -> None:
+    known = series("consumerscope_group_lag_messages_at_least", [200] * 9, **BILLING)
+    expected = [(0, "Far behind", fires), (8, NOBODY_KNOWS, [] if fires else [{"cluster": "prod"}])]
+    assert promtool(tmp_path, [a_rule_for()], [known, unknown([True] * 9, reason, **BILLING)], expected) == ""
+
+
+def test_a_time_lag_that_is_a_lower_bound_resolves_nothing(tmp_path: Path) -> None:
+    name = "consumerscope_group_time_lag_seconds"
+    samples = [series(name, [200, *[None] * 9], kind="exact", **BILLING),
+               series(name, [None, *[50] * 9], kind="at_least", **BILLING)]  # fmt: skip
+    expected = [(0, "Far behind", [BILLING]), (8, "Far behind", [BILLING]), (8, NOBODY_KNOWS, [{"cluster": "prod"}])]
+    assert promtool(tmp_path, [a_rule_for("time_lag_seconds")], samples, expected) == ""
+
+
+def test_findings_that_are_left_resolve_nothing_while_a_check_did_not_run(tmp_path: Path) -> None:
+    rule = a_rule_for("findings", threshold=1, findings=["critical"])
+    name = "consumerscope_finding"
+    samples = [series(name, [2, *[1] * 9], code="retries_discarded", severity="critical", **BILLING),
+               series(name, [None, *[1] * 9], code="retry_checks_unknown", severity="unknown", **BILLING)]  # fmt: skip
+    expected = [(0, rule.name, [BILLING]), (8, rule.name, [BILLING]), (8, NOBODY_KNOWS, [{"cluster": "prod"}])]
+    assert promtool(tmp_path, [rule], samples, expected) == ""
+
+
+def test_findings_of_a_group_on_a_broker_that_is_not_read_are_unknown(tmp_path: Path) -> None:
+    rule = a_rule_for("findings", threshold=0, findings=["critical"])
+    found = [{"cluster": "prod"}]
+    assert promtool(tmp_path, [rule], [unknown([True] * 9, **BILLING)], [(8, NOBODY_KNOWS, found)]) == ""
+
+
 REFUSED = [
     ({"enabled": False}, "disabled"),
     ({"topic": "Orders"}, "/metrics has no values of a group's part of a topic"),

@@ -49,10 +49,7 @@ def behind(
 
 
 def wait_of(group: ConsumerGroup) -> float | None:
-    overlay, cluster = Overlay.at(NOW), group.cluster
-    groups = exporter_groups(overlay, group_gauges(overlay, cluster.name))
-    parts = topic_parts(cluster.pk, groups, {"broker-a"}, {"broker-a"})
-    wait = part_waits(overlay, cluster.pk, groups, parts).get((group.pk, "Orders", "broker-a"))
+    wait = part_wait(group)
     shown: list[Any] = [queue.time_lag_seconds for queue in queue_list("prod", "billing", now=NOW)]
     assert wait == (None if None in shown or not shown else max(shown))
     return wait
@@ -94,6 +91,27 @@ def test_a_judgement_of_long_ago_says_nothing(group: ConsumerGroup) -> None:
     for model in (GroupState, QueueState):
         model.objects.update(judged_at=ago(9000))
     assert wait_of(group) is None
+
+
+def part_wait(group: ConsumerGroup) -> float | None:
+    overlay, cluster = Overlay.at(NOW), group.cluster
+    groups = exporter_groups(overlay, group_gauges(overlay, cluster.name))
+    parts = topic_parts(cluster.pk, groups, {"broker-a"}, {"broker-a"})
+    return part_waits(overlay, cluster.pk, groups, parts).get((group.pk, "Orders", "broker-a"))
+
+
+def test_a_lower_bound_is_no_wait(group: ConsumerGroup) -> None:
+    """The name of the exporter has no place for what a bound is."""
+    behind(group, 0, 7.0)
+    behind(group, 1, 5.0)
+    QueueState.objects.filter(time_lag_seconds=5.0).update(time_lag_kind="at_least")
+    assert part_wait(group) is None
+
+
+def test_a_store_time_that_the_broker_gave_is_no_bound(group: ConsumerGroup) -> None:
+    behind(group, 0, 7.0, stored_at=ago(125))
+    QueueState.objects.update(time_lag_kind="at_least")
+    assert part_wait(group) == 120.0
 
 
 def test_a_queue_that_was_never_committed_is_no_wait(group: ConsumerGroup) -> None:

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import Broker, ConsumerGroup, QueueSample
+from consumers.models import Broker, ConsumerGroup, QueueSample, QueueState
 from consumers.vocabulary.states import UnknownReason
 from tests.exposition_parser import parsed
 from tests.world import (
@@ -120,3 +120,24 @@ def test_what_is_beyond_the_bound_is_counted_by_family(api: Client, settings: An
 def test_without_a_named_group_there_is_no_series_of_a_queue(scrape: Scrape, settings: Any) -> None:
     settings.METRICS_QUEUE_GROUPS = []
     assert scrape("queue_lag_messages") == scrape("queue_consumer_offset") == {}
+
+
+def kinds(api: Client) -> dict[str, tuple[str, float]]:
+    """Kind and value of the time lag, by queue id."""
+    samples = parsed(b"".join(api.get("/metrics").streaming_content).decode())  # type: ignore[attr-defined]
+    waits = {
+        labels: value for (name, labels), value in samples.items() if name == "consumerscope_queue_time_lag_seconds"
+    }
+    return {dict(labels)["queue_id"]: (dict(labels)["kind"], value) for labels, value in waits.items()}
+
+
+def test_a_time_lag_says_whether_it_is_a_lower_bound(api: Client, named: ConsumerGroup) -> None:
+    QueueState.objects.filter(group=named, time_lag_seconds=61.5).update(time_lag_kind="at_least")
+    assert kinds(api) == {"0": ("at_least", 61.5), "1": ("exact", 0)}
+
+
+def test_a_broker_that_hides_messages_tells_how_long_the_first_one_waits(api: Client, scrape: Scrape) -> None:
+    """As REST does: the lag and an empty queue are not known."""
+    Broker.objects.update(dispatch_behind_bytes=64 * 2**20)
+    assert kinds(api) == {"0": ("exact", 61.5)}
+    assert scrape("queue_lag_messages") == {}
