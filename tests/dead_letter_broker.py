@@ -2,6 +2,7 @@
 pulls."""
 
 import struct
+import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ def stored_letter(
 class DeadLetterBroker:
     """Letters by topic and offset, of queue 0 each. `refuses`: {code: answer code}; `asked`: what it was asked.
 
-    `lost` letters are in their queue, and no pull finds them.
+    `lost` letters are in their queue, and no pull finds them. `answers_after`: so many seconds, once.
     """
 
     letters: dict[str, dict[int, bytes]] = field(default_factory=dict)
@@ -57,10 +58,13 @@ class DeadLetterBroker:
     remark: str = "not now"
     lost: set[int] = field(default_factory=set)
     asked: list[Command] = field(default_factory=list)
+    answers_after: float = 0.0
     address: str = ""
 
     def answer(self, request: Command) -> Command:
         self.asked.append(request)
+        threading.Event().wait(self.answers_after)
+        self.answers_after = 0.0
         if request.code in self.refuses:
             return reply(request, self.refuses[request.code], remark=self.remark)
         letters = self.letters.get(request.ext_fields["topic"], {})

@@ -40,19 +40,20 @@ from .index import IndexLimits, index_groups, put_asked, put_done
 # Index passes as tasks of the general worker: one at a time for each cluster.
 logger = logging.getLogger(__name__)
 
-# Far longer than the calls of a pass; a killed worker delays the next pass no longer than this.
+# Renewed while a pass lasts; a killed worker delays the next pass no longer than this.
 LOCK_SECONDS = 120.0
 
 AGAIN_SECONDS, MOST_AGAIN = 1, 30
 
 FAILED = "The worker failed. See its log for the cause."
+BUSY = "A worker is already reading dead-letter messages of this cluster. Try again in a minute."
 
 
 @shared_task(name="consumers.index_dead_letters")
 def index_dead_letters() -> None:
     for cluster in Cluster.objects.order_by("pk"):
         try:
-            with lock(f"dead letters:{cluster.name}", LOCK_SECONDS):
+            with lock(f"dead letters:{cluster.name}", LOCK_SECONDS, renewed=True):
                 index_groups(cluster, None, IndexLimits.of_site(), timezone.now())
         except Locked:
             logger.warning("Somebody looks into the dead letters of %s just now: this turn is left out.", cluster.name)
@@ -75,9 +76,11 @@ def index_dead_letters_of(self: Task, pk: int) -> None:
     """Runs after the pass that is now running."""
     group = ConsumerGroup.objects.select_related("cluster").get(pk=pk)
     try:
-        with lock(f"dead letters:{group.cluster.name}", LOCK_SECONDS):
+        with lock(f"dead letters:{group.cluster.name}", LOCK_SECONDS, renewed=True):
             index_groups(group.cluster, group, IndexLimits.of_site(), timezone.now())
     except Locked as locked:
+        if self.request.retries >= MOST_AGAIN:
+            return put_done(group, BUSY, timezone.now())
         raise self.retry(exc=locked, countdown=AGAIN_SECONDS) from None
     except Exception:
         put_done(group, FAILED, timezone.now())
