@@ -44,11 +44,15 @@ class Piece:
 
 @dataclass(frozen=True)
 class Stock:
-    """Every step raises ExportFailed. Messages that arrive after the start are left out."""
+    """Every step raises ExportFailed. Messages that arrive after the start are left out.
+
+    `alive` is called before each broker is asked for its queues: before the first piece all of them are.
+    """
 
     cluster: Cluster
     group: str
     deadline_seconds: float
+    alive: Callable[[], None] = lambda: None
 
     def pieces(self) -> Iterator[Piece]:
         try:
@@ -61,6 +65,7 @@ class Stock:
                 )
             ends: dict[Place, Ends] = {}
             for name, admin in brokers.items():
+                self.alive()
                 ends |= wire.run(self._ends(name, admin))
             for (name, queue_id), place in sorted(ends.items()):
                 queue = DeadQueue(brokers[name], dlq_topic(self.group), queue_id, self.deadline_seconds)
@@ -163,7 +168,7 @@ def export(wanted: ExportWanted, writer: ChunkWriter, limits: Limits) -> int:
             % {"group": repr(wanted.group), "cluster": repr(wanted.cluster)}
         )
     letters = _Letters(wanted, group, Tries.of(group, EPOCH), limits)
-    pieces = _within(Stock(group.cluster, group.name, limits.call_seconds).pieces(), limits)
+    pieces = _within(Stock(group.cluster, group.name, limits.call_seconds, writer.live).pieces(), limits)
     first = next(pieces, None)
     writer.put(letters.head(), 0)
     written, pending = 0, _Pending()

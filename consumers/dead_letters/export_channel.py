@@ -1,6 +1,7 @@
 """Transfers an export from worker to reader through Redis: at most eight chunks wait at a time, and none for long."""
 
 import contextlib
+import math
 import secrets
 import struct
 from collections.abc import Generator
@@ -133,8 +134,10 @@ def _leave(client: redis.Redis, channel: Channel, is_over: bool) -> None:
 
 
 # The worker's side: puts chunks where there is room, and sends heartbeats.
-# It sends a heartbeat with every call to a broker, and counts as dead after this time without one.
+# It sends a heartbeat with every call to a broker, and counts as dead after this time without one; after more where
+# a call may take long.
 ALIVE_SECONDS = 20
+SPARE_SECONDS = 10
 
 ROOM_SECONDS = 60.0
 
@@ -146,8 +149,9 @@ class NobodyReads(Exception):
 class ChunkWriter:
     """The worker's side of the channel. Raises RedisDown."""
 
-    def __init__(self, channel: Channel, room_seconds: float = ROOM_SECONDS) -> None:
+    def __init__(self, channel: Channel, room_seconds: float = ROOM_SECONDS, call_seconds: float = 0.0) -> None:
         self._channel, self._room_seconds = channel, room_seconds
+        self._alive_seconds = max(ALIVE_SECONDS, math.ceil(call_seconds) + SPARE_SECONDS)
         self._place: str | None = None
 
     def __enter__(self) -> "ChunkWriter":
@@ -170,15 +174,15 @@ class ChunkWriter:
         soon after.
         """
         for place in (f"consumerscope:export-place:{number}" for number in range(most)):
-            if self._client.set(place, self._channel.token, nx=True, ex=ALIVE_SECONDS):
+            if self._client.set(place, self._channel.token, nx=True, ex=self._alive_seconds):
                 self._place = place
                 return True
         return False
 
     def live(self) -> None:
-        self._client.set(self._channel.alive, 1, ex=ALIVE_SECONDS)
+        self._client.set(self._channel.alive, 1, ex=self._alive_seconds)
         if self._place is not None:
-            self._client.set(self._place, self._channel.token, ex=ALIVE_SECONDS)
+            self._client.set(self._place, self._channel.token, ex=self._alive_seconds)
 
     def put(self, content: bytes, messages: int) -> None:
         """Puts a chunk, waiting for room. Raises NobodyReads."""

@@ -113,7 +113,7 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
         call_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
         clock=time.monotonic,
     )
-    with ChunkWriter(Channel(token)) as writer:
+    with ChunkWriter(Channel(token), call_seconds=limits.call_seconds) as writer:
         try:
             if wanted["with_bodies"] and not may_see(user_id, wanted["cluster"]):
                 raise ExportFailed(str(bodies_not_permitted(wanted["cluster"])))

@@ -124,3 +124,13 @@ def test_only_so_many_writers_have_a_place_and_one_is_free_when_one_ends(channel
             assert not late.take_place(most)
     with ChunkWriter(channel) as late:
         assert late.take_place(most)
+
+
+@pytest.mark.parametrize(("call_seconds", "alive_seconds"), [(5.0, 20), (60.0, 70)])
+def test_a_worker_lives_for_longer_than_a_call_may_take(
+    channel: Channel, redis: Redis, call_seconds: float, alive_seconds: int
+) -> None:
+    with ChunkWriter(channel, call_seconds=call_seconds) as writer:
+        assert writer.take_place(1)
+        place = "consumerscope:export-place:0"
+        assert {redis.ttl(channel.alive), redis.ttl(place)} <= {alive_seconds - 1, alive_seconds}
