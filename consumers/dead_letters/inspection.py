@@ -1,6 +1,7 @@
 """Fetches one dead-letter message for a person: requested through Redis, pulled without a commit, and audited."""
 
 import json
+import time
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -126,6 +127,9 @@ def answer_of(key: InspectionKey, place: MessagePlace) -> Answer[Inspection] | N
 
 # Fetches one dead-letter message from a broker, by a pull under a system group's name that commits nothing.
 
+# All calls together: whoever waits would be told after asking.PATIENCE that no worker answers.
+LONGEST_SECONDS = 8.0
+
 
 def fetch_message(place: MessagePlace, now: datetime, *, with_content: bool) -> Inspection:
     """Without content, neither the body nor the values of the producer's own properties are returned.
@@ -150,13 +154,17 @@ def fetch_message(place: MessagePlace, now: datetime, *, with_content: bool) -> 
 
 
 async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
-    topic, seconds = place.stored_in, settings.POLL_CALL_DEADLINE_SECONDS
+    topic, ends = place.stored_in, time.monotonic() + LONGEST_SECONDS
+
+    def left() -> float:
+        return max(0.1, min(settings.POLL_CALL_DEADLINE_SECONDS, ends - time.monotonic()))
+
     # Older brokers store an event for each pull that is out of range: see QueueCalls.pull.
-    least = await broker.min_offset(topic, place.queue_id, deadline_seconds=seconds)
-    end = await broker.max_offset(topic, place.queue_id, deadline_seconds=seconds)
+    least = await broker.min_offset(topic, place.queue_id, deadline_seconds=left())
+    end = await broker.max_offset(topic, place.queue_id, deadline_seconds=left())
     if not least <= place.offset < end:
         raise _not_there(place.offset, least, end)
-    pulled = await broker.pull(topic, place.queue_id, place.offset, deadline_seconds=seconds)
+    pulled = await broker.pull(topic, place.queue_id, place.offset, deadline_seconds=left())
     found = next((message for message in pulled.messages if message.queue_offset == place.offset), None)
     if found is None:
         raise AnswerFailed(AnswerProblem.NOT_RETURNED, offset=place.offset, outcome=pulled.outcome)

@@ -1,11 +1,14 @@
 """One dead letter, asked of a broker: what comes back, what is left out, and what is said where nothing does."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from consumers.dead_letters import inspection
 from consumers.dead_letters.inspection import Inspection, MessagePlace, fetch_message
+from consumers.jobs import asking
 from consumers.jobs.asking import AnswerFailed
 from consumers.jobs.hold import close_wires
 from consumers.models import Broker, ConsumerGroup
@@ -130,3 +133,17 @@ def test_a_message_of_a_topic_that_the_group_does_not_consume_is_refused(broker:
     with pytest.raises(AnswerFailed, match="The group has no offset in %DLQ%other"):
         fetch_message(MessagePlace("prod", "billing", "broker-a", 0, 7, "%DLQ%other"), NOW, with_content=True)
     assert broker.asked == []
+
+
+def test_a_broker_that_answers_late_is_named_before_the_worker_is_said_not_to_answer(
+    broker: DeadLetterBroker, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.POLL_CALL_DEADLINE_SECONDS = 60
+    monkeypatch.setattr(inspection, "LONGEST_SECONDS", 0.2)
+    broker.answers_after = 2.0
+    with pytest.raises(AnswerFailed, match=r"broker-a.*no answer to GET_MIN_OFFSET"):
+        fetch_message(PLACE, NOW, with_content=True)
+
+
+def test_all_calls_of_a_look_fit_into_the_patience_of_whoever_waits() -> None:
+    assert timedelta(seconds=inspection.LONGEST_SECONDS) < asking.PATIENCE
