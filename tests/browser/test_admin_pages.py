@@ -14,10 +14,11 @@ from tests.browser.conftest import Site
 from tests.browser.test_accessibility import NARROW, WIDE, violations
 from tests.walk.world import a_known_world
 
-LISTS = ["auth/user", "auth/group"] + [
-    f"consumers/{model}"
-    for model in ("cluster", "groupthresholds", "apitoken", "auditevent", "consumergroup", "reset", "resend", "incident")
-] + ["consumers/queuesnapshot", "consumers/storedfinding", "consumers/rebalance"]  # fmt: skip
+OF_CONSUMERS = (
+    *("cluster", "groupthresholds", "apitoken", "auditevent", "consumergroup", "reset", "resend", "incident"),
+    *("queuesnapshot", "storedfinding", "rebalance"),
+)
+LISTS = ["auth/user", "auth/group", *(f"consumers/{model}" for model in OF_CONSUMERS)]
 
 
 @pytest.fixture
