@@ -215,6 +215,11 @@ def still_open() -> "QuerySet[StoredFinding]":
     return StoredFinding.objects.filter(resolved_at=None, code__in=_CODES)
 
 
+def open_count(filters: FindingFilters) -> int:
+    """How many finding_list counts. One query."""
+    return _open(filters).count()
+
+
 def _open(filters: FindingFilters) -> "QuerySet[StoredFinding]":
     rows = still_open()
     if filters.code is not None:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from consumers.dead_letters.filters import DeadLetterFilters
 from consumers.dead_letters.listing import dead_letter_list
+from consumers.findings.queries import FindingFilters, open_count
 from consumers.groups.detail import group_head
 from consumers.groups.listing import ORDERINGS, group_list
 from consumers.groups.rows import GroupFilters
@@ -26,7 +27,7 @@ from consumers.retries.checks.failing import conditions_of, failing_groups
 from consumers.retries.ladder import ladder_of
 from consumers.retries.ladder_rows import Ladder, LadderRung
 from consumers.retries.volumes import VolumeWindow, volumes_of
-from consumers.vocabulary.findings import FindingSeverity
+from consumers.vocabulary.findings import FindingCode, FindingSeverity
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
 from dashboard.figures.layout import Figure, Line, beginning
@@ -111,6 +112,8 @@ def retries_context(request: HttpRequest) -> dict[str, Any]:
         frame,
         failing=[(row, _page_of(frame, row)) for row in failing[:FAILING]],
         failing_more=max(0, len(failing) - FAILING),
+        doubtful=open_count(FindingFilters(code=FindingCode.RETRY_CHECKS_UNKNOWN, cluster=frame.cluster)),
+        doubtful_href=frame.to("findings", code=FindingCode.RETRY_CHECKS_UNKNOWN),
         late=[(row.cluster, finding) for row in delays for finding in row.levels.findings],
         delays=delays[:BROKERS],
         delays_more=max(0, len(delays) - BROKERS),

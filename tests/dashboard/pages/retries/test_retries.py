@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Broker, ConsumerGroup, DelayLevel, GroupBroker, GroupTotal
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour
+from tests.health_rows import a_finding
 from tests.retry_rows import a_queue_is_blocked, levels_wait, retries_work
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total
 
@@ -42,6 +43,17 @@ def listed(client: Client, query: str = "") -> list[str]:
 def test_where_nothing_is_wrong_it_says_what_would_stand_there(admin_client: Client, group: ConsumerGroup) -> None:
     assert "No check fails on the scraped brokers." in section(admin_client, "failing")
     assert "No blocked queue is known." in section(admin_client, "blocked")
+
+
+def test_checks_that_could_not_be_made_are_told_beside_those_that_pass(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    assert "unknown" not in section(admin_client, "failing")
+    a_finding(group, "retry_checks_unknown", "unknown")
+    said = section(admin_client, "failing")
+    assert "No check fails on the scraped brokers." in said
+    assert "Some checks of 1 group are unknown. show which" in said
+    assert 'href="/findings/?code=retry_checks_unknown"' in admin_client.get(URL).text
 
 
 def test_a_condition_that_fails_leads_to_its_group_and_says_the_cure(
