@@ -12,12 +12,12 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.FINDING: _("finding: %(finding)s"),
     AlertEvidence.LAG: _("%(lag_messages)s behind"),
     AlertEvidence.OLDEST_WAITS: _("its oldest message waits for %(waited_seconds)s"),
-    AlertEvidence.TIME_LAG_AT_LEAST: _("the time lag of a queue has no known upper bound"),
     AlertEvidence.DRAINS_IN: _("drains in %(drain_seconds)s"),
     AlertEvidence.EXPIRED: _("%(expired_messages)s expired unread"),
     AlertEvidence.EXPIRES_IN: _("the oldest unconsumed message may be deleted in %(left_seconds)s"),
     AlertEvidence.EXPIRED_MAYBE: _("the oldest unconsumed message may be deleted already"),
     AlertEvidence.EXPIRES_UNCONSUMED: _("messages may be deleted before consumption in %(left_seconds)s at this pace"),
+    AlertEvidence.TIME_LAG_AT_LEAST: _("the time lag of a queue has no known upper bound"),
     AlertEvidence.EXPIRES_UNCONSUMED_AT_MOST: _(
         "messages may be deleted before consumption in %(left_seconds)s at most; a queue is unknown"
     ),
