@@ -160,7 +160,7 @@ class Chunks:
 
     failed: str | None = None
 
-    def __init__(self, *_: object) -> None: ...
+    def __init__(self, *_: object, **__: object) -> None: ...
 
     def __enter__(self) -> "Chunks":
         return self

@@ -26,7 +26,10 @@ def _redis_is_down(settings: Any, tmp_path: Path) -> None:
 
 def test_one_that_is_done_says_what_it_found(api: Client) -> None:
     result = {"fired": 3, "subjects": 2, "unknown_share": 0.25, "step_seconds": 60}
-    notes = ["A condition that was met before the range counts from the start of the range."]
+    notes = [
+        "A condition that was met before the range counts from the start of the range.",
+        "Whether a group is paused, or offline by habit, is known for today only.",
+    ]
     preview = a_preview(status="done", result=result, rule=RULE, seconds=2.5, finished_at=ago(10))
     said = api.get(f"{LIST}{preview.pk}/").json()
     assert (said["status"], said["result"], said["rule"]) == ("done", result | {"notes": notes}, RULE)
