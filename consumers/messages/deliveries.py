@@ -144,10 +144,10 @@ def _missed(back: SendBack, since: datetime | None) -> Delivery:
 
 
 def _is_certain(crossing: Crossing, number: int, known: Evidence) -> bool:
-    """Two members that commit in turn move an offset back and forth, and deliver nothing by that: of another round a
-    repeat has to be certain."""
-    is_repeat = any(cover.certain and cover.at <= crossing.before for cover in known.covers)
-    return not crossing.is_set and (number == 0 or is_repeat)
+    """Two members that commit in turn move an offset back and forth, and deliver nothing by that: each round but the
+    first needs a certain repeat of its own."""
+    repeats = sum(cover.certain and cover.at <= crossing.before for cover in known.covers)
+    return not crossing.is_set and number <= repeats
 
 
 def _of_crossing(copy: StoredCopy, crossing: Crossing, certain: bool, unseen: Sequence[Cover]) -> Delivery:

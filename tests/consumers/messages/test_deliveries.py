@@ -132,3 +132,11 @@ def test_an_offset_passes_a_message_once_it_is_higher(
     readings: list[tuple[datetime, int | None]], found: tuple[Crossing, ...]
 ) -> None:
     assert crossings(readings, 7) == found
+
+
+def test_one_repeat_makes_one_round_more_certain_and_not_every_one_that_follows() -> None:
+    cover = Cover("prod/billing/consumer_crash/1", "consumer_crash", at(20), certain=True, after=at(8))
+    rounds = (Crossing(at(15)), Crossing(at(35)), Crossing(at(45)))
+    found = told([a_copy("original", 0)], original=Evidence(CONSUMED, rounds, (cover,)))
+    assert [one.certain for one in found] == [True, True, False]
+    assert least(found) == 2
