@@ -1,5 +1,6 @@
 """Ports that are free, with those that a broker derives from them, and that nobody else is given."""
 
+import os
 import secrets
 import socket
 import subprocess
@@ -7,13 +8,20 @@ import sys
 
 import pytest
 
-from dashboard.demo.children import BLOCK, HIGHEST, LOWEST, NoFreePort, are_free, free_ports
+from dashboard.demo.children import BLOCK, NoFreePort, are_free, free_ports
+
+
+# Below those that servers are given, and of each process of a run its own.
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+FIRST = 10_000 + 1_000 * (WORKER % 8)
+BLOCKS = set(range(FIRST, FIRST + 1_000, BLOCK))
 
 
 def free_block() -> int:
     """The first of four ports that are free and that nobody was given before."""
     while True:
-        block = secrets.choice(range(LOWEST, HIGHEST, BLOCK))
+        block = secrets.choice(sorted(BLOCKS))
+        BLOCKS.remove(block)
         if are_free([block + number for number in range(BLOCK)]):
             return block
 
