@@ -10,7 +10,6 @@ import pytest
 
 from dashboard.demo.children import BLOCK, NoFreePort, are_free, free_ports
 
-
 # Below those that servers are given, and of each process of a run its own.
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 FIRST = 10_000 + 1_000 * (WORKER % 8)
