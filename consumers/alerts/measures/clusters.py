@@ -256,10 +256,7 @@ MEASURES = (
         is_age=True,
         # Reported for the site where no cluster is read.
         reads={SubjectKind.CLUSTER: reading_age, SubjectKind.SITE: site_reading_age},
-        past=PastSource(
-            table="readings",
-            read=scrape_ages,
-        ),
+        past=PastSource(table="readings", read=scrape_ages),
         note=gettext_lazy("If no cluster is scraped, one incident of the site replaces those of the clusters."),
         series=Series("consumerscope_reading_age_seconds", doubts=("not_read",)),
     ),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _, ngettext
 from consumers.alerts.measured import Subject, column_key
 from consumers.alerts.measures.registry import SPECS, measured
 from consumers.alerts.preview.judged import evaluated_moments
-from consumers.alerts.preview.values import Grid, judged_moments
+from consumers.alerts.preview.values import Grid, judged_moments, named_at_once
 from consumers.models import AlertRule, ConsumerGroup, Incident, Measure
 from consumers.polling.flags import offline_share
 from consumers.queries.limits import limits
@@ -168,10 +168,7 @@ def _was_late(grid: Grid) -> bool:
     return bool((evaluated_moments(grid) & ~judged_moments(grid, holds)).any())
 
 
-# Groups that the rule leaves alone as things stand: what a preview finds of them would not be told today. And
-
-# SQLite takes no more than some thousand parameters in one statement.
-NAMED_AT_ONCE = 500
+# Groups that the rule leaves alone as things stand: what a preview finds of them would not be told today.
 
 
 def excluded(rule: AlertRule, found: Mapping[int, Subject], now: datetime) -> dict[int, str]:
@@ -204,7 +201,7 @@ def _just_now(rule: AlertRule, groups: Mapping[int, Subject], now: datetime) -> 
 def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
     kinds = limits().kinds
     shares: dict[int, float] = {}
-    for some in _pieces(sorted({one.group_id for one in groups.values() if one.group_id is not None})):
+    for some in named_at_once(sorted({one.group_id for one in groups.values() if one.group_id is not None})):
         for group in ConsumerGroup.objects.filter(pk__in=some):
             share = offline_share(group, now, kinds)
             if share is not None and share > kinds.habit_offline_share:
@@ -215,7 +212,3 @@ def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
         for place, subject in groups.items()
         if subject.group_id in shares
     }
-
-
-def _pieces(ids: Sequence[int]) -> list[Sequence[int]]:
-    return [ids[begin : begin + NAMED_AT_ONCE] for begin in range(0, len(ids), NAMED_AT_ONCE)]

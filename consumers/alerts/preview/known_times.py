@@ -4,7 +4,7 @@ Windows, rebalances and states are stored as they were found in the end. A rule 
 broker with queues of it was not read, no rebalance while nobody told the members, no rate while evaluations were late.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
@@ -17,11 +17,9 @@ from consumers.pipeline.slices import microseconds
 from consumers.queries.limits import limits
 
 from .judged import CODES
-from .values import MICROSECOND, Grid, Need, PastScan, Values, good_runs, until_next
+from .values import MICROSECOND, Grid, Need, PastScan, Values, good_runs, named_at_once, until_next
 from .windows import member_values
 
-# SQLite takes no more than some thousand parameters in one statement.
-NAMED_AT_ONCE = 500
 # These may be of a queue on a broker that still answers; any other state is not known while a broker is silent.
 WORSE_THAN_UNKNOWN = [CODES[state] for state in State if CODES[state] < CODES[State.UNKNOWN]]
 OF_BROKERS = frozenset({Need.SCRAPED, Need.HEARD, Need.DISPATCHED, Need.DISPATCHED_OR_BOUND})
@@ -191,7 +189,7 @@ class KnownTimes:
     def _held(self) -> dict[int, frozenset[str]]:
         """By place the brokers that hold queues of the group today, or of its part of the topic."""
         groups, held = self.scan.groups, dict[int, set[str]]()
-        for some in _pieces(sorted(groups)):
+        for some in named_at_once(sorted(groups)):
             rows = QueueSnapshot.objects.filter(group__in=some).order_by()
             rows = rows.filter(queue__topic__name=self.scan.topic) if self.scan.topic else rows
             for group, broker in rows.values_list("group_id", "queue__broker").distinct():
@@ -210,7 +208,3 @@ class KnownTimes:
             for values in member_values(self.scan)
             for place, row in zip(values.places.tolist(), values.value, strict=True)
         }
-
-
-def _pieces(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (ids[begin : begin + NAMED_AT_ONCE] for begin in range(0, len(ids), NAMED_AT_ONCE))

@@ -38,6 +38,7 @@ from consumers.vocabulary.states import UnknownReason
 
 from .values import (
     MICROSECOND,
+    NAMED_AT_ONCE,
     SPAN,
     VALUES_AT_MOST,
     Grid,
@@ -52,8 +53,6 @@ from .values import (
     spans_of,
 )
 
-# SQLite takes no more than some thousand parameters in one statement.
-NAMED_AT_ONCE = 500
 # Windows lie in the order of time: one that is looked up by its group costs as much as so many in their order.
 LOOKED_UP_COSTS = 8
 # To compare the ids of all windows costs more than to read the few of others, too.

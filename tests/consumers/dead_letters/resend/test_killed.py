@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -109,6 +110,24 @@ def test_a_worker_that_was_taken_for_dead_sends_nothing_more(site: Site, clock: 
     assert sorted(site.broker.keys(site.retry)) == [f"k{number}" for number in range(LETTERS)]
 
 
+def clock_beside_another(site: Site, resend: Resend, clock: FakeClock, over: threading.Event) -> Callable[[], datetime]:
+    """What the worker waits for is over after a minute, in which beat hands over what a dead worker left behind."""
+    readings = itertools.count()
+    another = replace(site.ports, wire=closed_wire())
+
+    def read() -> datetime:
+        number = next(readings)
+        if number > 9:
+            over.set()
+        elif number > 3:
+            clock.pass_by(10)
+            with contextlib.suppress(WireClosed):
+                work(resend.pk, another, clock, clock.pause)
+        return clock()
+
+    return read
+
+
 def test_a_worker_that_searches_for_long_is_not_taken_for_dead(site: Site, clock: FakeClock) -> None:
     """Whoever took over would search as long, and be taken for dead as well: no message would ever be settled."""
     resend = site.running([])
@@ -125,21 +144,8 @@ def test_a_worker_that_searches_for_long_is_not_taken_for_dead(site: Site, clock
     site.broker.put(site.retry, f"KEYS\x01k0\x02consumerscope_resend\x01{resend.pk.hex}/{item.pk}\x02")
     clock.pass_by(31)
     site.broker.awaits = searched = threading.Event()
-    readings = itertools.count()
-    another = replace(site.ports, wire=closed_wire())
-
-    def read() -> datetime:
-        """The search is over after a minute, in which beat hands over what a dead worker left behind."""
-        number = next(readings)
-        if number > 9:
-            searched.set()
-        elif number > 3:
-            clock.pass_by(10)
-            with contextlib.suppress(WireClosed):
-                work(resend.pk, another, clock, clock.pause)
-        return clock()
-
-    work(resend.pk, replace(site.ports, deadline_seconds=5.0), read, clock.pause, beat_seconds=0.01)
+    late_clock = clock_beside_another(site, resend, clock, searched)
+    work(resend.pk, replace(site.ports, deadline_seconds=5.0), late_clock, clock.pause, beat_seconds=0.01)
     assert outcomes(resend) == [ResendOutcome.SENT]
 
 
@@ -156,18 +162,6 @@ def test_a_worker_whose_brokers_answer_late_is_not_taken_for_dead(
     """Nothing is sent yet: one worker after the other would begin anew, and be taken for dead as well."""
     resend = site.running(site.died(1))
     site.broker.awaits, site.broker.awaited = answered, late = threading.Event(), late
-    readings = itertools.count()
-    another = replace(site.ports, wire=closed_wire())
-
-    def read() -> datetime:
-        number = next(readings)
-        if number > 9:
-            answered.set()
-        elif number > 3:
-            clock.pass_by(10)
-            with contextlib.suppress(WireClosed):
-                work(resend.pk, another, clock, clock.pause)
-        return clock()
-
-    work(resend.pk, replace(site.ports, deadline_seconds=5.0), read, clock.pause, beat_seconds=0.01)
+    late_clock = clock_beside_another(site, resend, clock, answered)
+    work(resend.pk, replace(site.ports, deadline_seconds=5.0), late_clock, clock.pause, beat_seconds=0.01)
     assert (outcomes(resend), len(site.broker.sends)) == ([ResendOutcome.SENT], 1)
