@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
@@ -257,8 +258,15 @@ def _became(delayed: StoredCopy, copy: StoredCopy) -> bool:
 
 
 def _sent_back(delivered: Sequence[_Delivered], copy: StoredCopy, at: datetime) -> _Delivered | None:
-    """Which copy's delivery failed: the newest one stored by then that had failed less often. Clocks of two brokers may
-    differ: where none was stored by then, the first that had failed less often."""
+    """Which copy's delivery failed: the newest one stored by then that had failed less often.
+
+    Where a redelivery made several that failed equally often, each was delivered: the first one that was not yet sent
+    back. Clocks of two brokers may differ: where none was stored by then, the first that had failed less often.
+    """
     less = [one for one in delivered if one.copy.reconsume_times < copy.reconsume_times and one.copy is not copy]
     by_then = [one for one in less if one.copy.stored_at <= at]
-    return by_then[-1] if by_then else next(iter(less), None)
+    if not by_then:
+        return next(iter(less), None)
+    newest = by_then[-1]
+    alike = takewhile(lambda one: one.copy.reconsume_times == newest.copy.reconsume_times, reversed(by_then))
+    return next((one for one in reversed(list(alike)) if not one.send_backs), newest)

@@ -36,13 +36,11 @@ SHAPES = {
 }
 
 
-def state_shape(state: str, *, classes: str = "shape") -> SafeString:
+def state_shape(state: str) -> SafeString:
     """One shape for each state, so that a state is told apart without its colour; one for rebalances, one for resets,
     and a flag for incidents of each severity.
     """
-    return mark_safe(
-        f'<svg class="{classes}" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">{SHAPES[state]}</svg>'
-    )
+    return mark_safe(f'<svg class="shape" viewBox="0 0 12 12" aria-hidden="true">{SHAPES[state]}</svg>')
 
 
 def bar(name: str, width: int, height: int, label: str, body: str) -> SafeString:

@@ -48,6 +48,22 @@ CASES = [
         [("original", 0, [back(5), back(8)]), ("delayed", 1, []), ("retry", 1, [])],
     ),
     (
+        "of two retries of a redelivered message each was sent back once",
+        [
+            a_copy("original", 0),
+            *(a_copy("retry", 15 + one, 1) for one in range(2)),
+            a_copy("dead", 17, 2),
+            a_copy("dead", 18, 2),
+        ],
+        [
+            ("original", 0, [back(15, exact=False), back(16, exact=False)]),
+            ("retry", 1, [back(17, dead=True)]),
+            ("retry", 1, [back(18, dead=True)]),
+            ("dead_letter", 2, []),
+            ("dead_letter", 2, []),
+        ],
+    ),
+    (
         "what was resent to the retry topic begins anew",
         [
             a_copy("original", 0),
