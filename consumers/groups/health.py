@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
-from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
@@ -37,7 +36,7 @@ class HealthCode(StrEnum):
     RETRY_CHECKS_UNKNOWN = "retry_checks_unknown"
     DLQ_UNKNOWN = "dlq_unknown"
     REBALANCES_UNKNOWN = "rebalances_unknown"
-    PIPELINE_LATE = "pipeline_late"
+    EVALUATION_LATE = "evaluation_late"
     CHECKS_LATE = "checks_late"
 
 
@@ -138,14 +137,19 @@ def _rebalances(said: Parameters) -> str:
 
 
 def _checks_late(said: Parameters) -> str:
-    at = parse_datetime(said["since"]) if said.get("since") else None
-    if at is None:
+    if not said.get("since"):
         return gettext("Ownership, retries and DLQ inflow not checked yet")
-    return gettext("Ownership, retries and DLQ inflow not checked since %s UTC") % f"{at:%Y-%m-%d %H:%M}"
+    return gettext("Ownership, retries and DLQ inflow not checked since %s UTC") % _minute(said["since"])
 
 
-def _pipeline_late(said: Parameters) -> str:
-    return gettext("DLQ inflow and rebalances unknown: the pipeline is late")
+def _evaluation_late(said: Parameters) -> str:
+    if not said.get("since"):
+        return gettext("DLQ inflow and rebalances not evaluated yet")
+    return gettext("DLQ inflow and rebalances not evaluated since %s UTC") % _minute(said["since"])
+
+
+def _minute(iso: str) -> str:
+    return f"{datetime.fromisoformat(iso):%Y-%m-%d %H:%M}"
 
 
 WRITERS: dict[HealthCode, Callable[[Parameters], str]] = {
@@ -160,7 +164,7 @@ WRITERS: dict[HealthCode, Callable[[Parameters], str]] = {
     HealthCode.RETRY_CHECKS_UNKNOWN: lambda said: gettext("Retry health checks unknown"),
     HealthCode.DLQ_UNKNOWN: lambda said: gettext("DLQ inflow unknown"),
     HealthCode.REBALANCES_UNKNOWN: lambda said: gettext("Unknown whether members have settled"),
-    HealthCode.PIPELINE_LATE: _pipeline_late,
+    HealthCode.EVALUATION_LATE: _evaluation_late,
     HealthCode.CHECKS_LATE: _checks_late,
 }
 

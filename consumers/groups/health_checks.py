@@ -115,8 +115,6 @@ NEWEST = 5
 # Written into the statement: SQLite uses a partial index only where it sees the value.
 ZERO = Func(template="0", output_field=IntegerField())
 
-LATE = Reason(HealthCode.PIPELINE_LATE, HealthLevel.UNKNOWN)
-
 
 @dataclass
 class _FoundReasons:
@@ -139,8 +137,9 @@ def noticed(now: datetime, only: Collection[int] | None = None) -> dict[int, tup
     until = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now).order_by("-until")
     judged_until = until.values_list("until", flat=True).first()
     if judged_until is None or judged_until < limits().judged_since(now):
+        since = {} if judged_until is None else {"since": judged_until.isoformat()}
         for group in used:
-            found.add(group, LATE)
+            found.add(group, Reason(HealthCode.EVALUATION_LATE, HealthLevel.UNKNOWN, since))
     else:
         _dead_letters(found, floor(judged_until, MINUTE), only, used)
         _rebalances(found, judged_until, now, only, used)

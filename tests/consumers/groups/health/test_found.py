@@ -78,7 +78,15 @@ def test_a_minute_that_was_missed_leaves_the_inflow_known_and_five_do_not(group:
 
 def test_a_late_pipeline_leaves_dead_letters_and_rebalances_unknown(group: ConsumerGroup) -> None:
     PipelineRun.objects.update(until=ago(3600))
-    assert told(noticed_of(group)) == [("pipeline_late", "unknown")]
+    [reason] = noticed_of(group)
+    assert (reason.code, reason.level) == ("evaluation_late", "unknown")
+    assert reason.parameters == {"since": ago(3600).isoformat()}
+
+
+def test_before_the_first_evaluation_no_time_is_named(group: ConsumerGroup) -> None:
+    PipelineRun.objects.all().delete()
+    [reason] = noticed_of(group)
+    assert (reason.code, reason.parameters) == ("evaluation_late", {})
 
 
 def test_a_group_that_rebalances_again_and_again_is_told_with_both_counts(group: ConsumerGroup) -> None:

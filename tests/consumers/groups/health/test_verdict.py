@@ -97,6 +97,11 @@ def test_an_old_finding_is_still_said() -> None:
             "Failed messages are discarded (broker-b)",
         ),
         (Reason(HealthCode.CHECKS_LATE, HealthLevel.UNKNOWN), "Ownership, retries and DLQ inflow not checked yet"),
+        (Reason(HealthCode.EVALUATION_LATE, HealthLevel.UNKNOWN), "DLQ inflow and rebalances not evaluated yet"),
+        (
+            Reason(HealthCode.EVALUATION_LATE, HealthLevel.UNKNOWN, {"since": "2026-03-14T02:00:00+00:00"}),
+            "DLQ inflow and rebalances not evaluated since 2026-03-14 02:00 UTC",
+        ),
     ],
 )
 def test_a_reason_has_a_short_text(reason: Reason, text: str) -> None:
