@@ -42,7 +42,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Span:
-    """Something that went on from `since` to `until`, drawn as a faint band with a sign; `text` tells it on hover.
+    """Something that went on from `since` to `until`, drawn as a bar at the foot, with a sign, and a faint band behind
+    what the figure shows; `text` tells it on hover.
 
     With a `lane`, counted from the top, it is a bar there instead, so that several stand one under the other. `href`:
     where a press on its sign leads.
@@ -116,6 +117,7 @@ CONFIG = {"displayModeBar": False, "responsive": True, "doubleClick": "reset", "
 INK, QUIET, RULE, PAPER = "var(--ink)", "var(--ink-quiet)", "var(--rule)", "var(--paper)"
 # All figures of a page share their time axis, so that one moment stands under the other.
 LEFT = 104
+MARGIN: Figure = {"l": LEFT, "r": 14, "t": 22, "b": 42}
 # Room above a figure for a quiet sentence over the marks.
 ABOVE = 42
 # Parts of the height: of a bar, and from one bar to the next.
@@ -156,7 +158,7 @@ def figure(
     shapes, annotations = _marks([change for change in changes if since <= change.at <= until])
     for span in spans:
         if span.until >= since and span.since <= until:
-            shapes.append(_shade(span, since, until))
+            shapes += _shades(span, since, until)
             annotations.append(_sign(span, since, until))
     axis = {**AXIS, **TIMES, "range": [on_axis(since), on_axis(until)], "showgrid": False}
     return plain_figure(traces, **{"shapes": shapes, "annotations": annotations, "xaxis": axis, **layout})
@@ -170,7 +172,7 @@ def plain_figure(traces: list[Figure], **layout: Any) -> Figure:
             "font": {"family": "system-ui, sans-serif", "size": 12, "color": INK},
             "paper_bgcolor": PAPER,
             "plot_bgcolor": PAPER,
-            "margin": {"l": LEFT, "r": 14, "t": 22, "b": 42},
+            "margin": MARGIN,
             "hoverlabel": {"bgcolor": PAPER, "bordercolor": "var(--rule-strong)", "font": {"color": INK, "size": 12}},
             "showlegend": False,
             # Zoom and hidden lines outlive a refresh for as long as this stays the same.
@@ -209,9 +211,15 @@ def beginning(drawn: Figure, collected_since: datetime | None, now: datetime) ->
     return drawn
 
 
-def _shade(span: Span, since: datetime, until: datetime) -> Figure:
-    """A band over the time that it went on; its edges show it where it was too short for a band."""
-    foot, top = (0.0, 1.0) if span.lane is None else (_top(span.lane) - BAR, _top(span.lane))
+def _shades(span: Span, since: datetime, until: datetime) -> list[Figure]:
+    """Over the time that it went on; the bar's edge shows it where it was too short for a bar."""
+    if span.lane is not None:
+        return [_bar(span, _top(span.lane) - BAR, since, until)]
+    foot = _bar(span, 0.0, since, until)
+    return [foot, {**foot, "y1": 1.0, "layer": "below", "opacity": 0.15, "line": {"width": 0}}]
+
+
+def _bar(span: Span, foot: float, since: datetime, until: datetime) -> Figure:
     return {
         "type": "rect",
         "xref": "x",
@@ -219,9 +227,9 @@ def _shade(span: Span, since: datetime, until: datetime) -> Figure:
         "x0": on_axis(max(since, span.since)),
         "x1": on_axis(min(until, span.until)),
         "y0": foot,
-        "y1": top,
+        "y1": foot + BAR,
         "fillcolor": span.colour,
-        "opacity": 0.3 if span.lane is None else 0.8,
+        "opacity": 0.8,
         "line": {"color": span.colour, "width": 1},
     }
 

@@ -16,7 +16,7 @@ from consumers.rocketmq.names import RETRY_PREFIX
 from .layout import (
     AXIS,
     HATCH_AXIS,
-    LEFT,
+    MARGIN,
     QUIET,
     Change,
     Figure,
@@ -163,6 +163,10 @@ class Scale:
     words: Callable[[float], str] | None = None
 
 
+# Room below for a legend, also where there is none: figures side by side have one scale of pixels.
+WITH_LEGEND = 72
+
+
 def time_lines(
     starts: Sequence[datetime],
     step: timedelta,
@@ -197,6 +201,7 @@ def time_lines(
         str(scale.title),
         axis,
         legend_y=-0.38,
+        margin={**MARGIN, "b": WITH_LEGEND},
         barmode="overlay",
         showlegend=len(lines) > 1,
     )
@@ -309,7 +314,7 @@ def queue_heatmap(
         spans,
         height=EDGE_PIXELS + ROW_PIXELS * max(4, len(queues)),
         hovermode="closest",
-        margin={"l": LEFT, "r": 14, "t": 40, "b": 42},
+        margin={**MARGIN, "t": 40},
         yaxis={
             **AXIS,
             "range": [len(queues) - 0.5, -0.5],

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.figures.layout import Figure, Span, figure
+from dashboard.figures.layout import BAR, Figure, Span, figure
 
 SINCE = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -17,11 +17,18 @@ def marked(first: int, last: int) -> Figure:
     return layout
 
 
-def test_a_rebalance_is_a_band_over_its_time_with_a_sign_that_tells() -> None:
+def test_a_rebalance_is_a_bar_at_the_foot_over_its_time_with_a_sign_that_tells() -> None:
     layout = marked(10, 12)
-    [band], [sign] = layout["shapes"], layout["annotations"]
-    assert (band["x0"], band["x1"]) == ("2026-03-14 02:10:00", "2026-03-14 02:12:00")
+    [bar, _band], [sign] = layout["shapes"], layout["annotations"]
+    assert (bar["x0"], bar["x1"]) == ("2026-03-14 02:10:00", "2026-03-14 02:12:00")
+    assert (bar["y0"], bar["y1"]) == (0, BAR)
     assert (sign["x"], sign["hovertext"]) == ("2026-03-14 02:11:00", "a member joined")
+
+
+def test_its_band_stands_behind_what_the_figure_shows() -> None:
+    bar, band = marked(10, 12)["shapes"]
+    assert (band["layer"], band["y1"]) == ("below", 1)
+    assert (band["x0"], band["x1"]) == (bar["x0"], bar["x1"])
 
 
 @pytest.mark.parametrize(
