@@ -110,19 +110,21 @@ def _said(holding: Holding, most: int, since: datetime, until: datetime, now: da
 
 
 def rebalances(spans: Sequence[Span], since: datetime, until: datetime) -> Iterator[Figure]:
-    """A sign at the beginning of each that touches the axis."""
+    """A line over each that touches the axis, with a sign at its beginning. A point of null ends each line."""
     shown = [span for span in spans if span.until >= since and span.since <= until]
     if shown:
+        ends = [(on_axis(max(since, span.since)), on_axis(min(until, span.until)), None) for span in shown]
         yield {
             "type": "scatter",
-            "mode": "text",
+            "mode": "lines+text",
             "name": "rebalances",
-            "x": [on_axis(max(since, span.since)) for span in shown],
-            "y": [OF_REBALANCES] * len(shown),
+            "x": [at for line in ends for at in line],
+            "y": [OF_REBALANCES] * 3 * len(shown),
             "yaxis": "y2",
-            "text": [REBALANCE] * len(shown),
+            "line": {"color": "var(--rebalance)", "width": 4},
+            "text": [REBALANCE, "", ""] * len(shown),
             "textfont": {"color": INK, "size": 13},
-            "customdata": [span.text for span in shown],
+            "customdata": [span.text for span in shown for _end in range(3)],
             "hovertemplate": "%{customdata}<extra></extra>",
         }
 

@@ -119,12 +119,13 @@ def test_it_lies_on_the_time_axis_with_the_changes_of_state() -> None:
     assert [mark["text"] for mark in figure["layout"]["annotations"]] == ["STALL"]
 
 
-def test_rebalances_stand_in_a_lane_and_tell_on_hover() -> None:
+def test_rebalances_stand_in_a_lane_for_as_long_as_they_go_on_and_tell_on_hover() -> None:
     span = Span(START - MINUTE, START + MINUTE, "billing: joined")
     gone = Span(START - 9 * MINUTE, START - 8 * MINUTE, "billing: left")
-    lane = trace(drawn([a_run(9, "owner", 0)], spans=[span, gone]), "rebalances", "text")
-    assert lane["x"] == ["2026-03-14 02:00:00"]
-    assert lane["customdata"] == ["billing: joined"]
+    lane = trace(drawn([a_run(9, "owner", 0)], spans=[span, gone]), "rebalances", "lines+text")
+    assert lane["x"] == ["2026-03-14 02:00:00", "2026-03-14 02:01:00", None]
+    assert lane["text"] == ["⇄", "", ""]
+    assert lane["customdata"] == ["billing: joined"] * 3
 
 
 def test_its_axis_is_that_of_the_figures_beside_it() -> None:

@@ -228,7 +228,7 @@ def test_nobody_sees_it_without_logging_in(client: Client, group: ConsumerGroup)
 def test_its_figure_draws_every_queue_and_marks_the_rebalance(admin_client: Client, group: ConsumerGroup) -> None:
     drawn: dict[str, Any] = admin_client.get("/figures/prod/billing/ownership/").json()
     assert len(drawn["data"][0]["names"]) == 8
-    assert [trace["name"] for trace in drawn["data"] if trace.get("mode") == "text"] == ["rebalances"]
+    assert [trace["name"] for trace in drawn["data"] if trace.get("mode") == "lines+text"] == ["rebalances"]
 
 
 def test_its_figure_shares_its_axis_with_the_lag_above_it(admin_client: Client, group: ConsumerGroup) -> None:
