@@ -7,14 +7,14 @@ from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
-from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
 
 from consumers.models import HealthLevel, State
 from consumers.queries.declared import public
 from consumers.queries.findings import queue_count
 from consumers.rebalances.events import rebalance_counts
-from consumers.rebalances.flapping import Level
+from consumers.rebalances.flapping import LEVEL_WORDS
 from consumers.words.findings import TITLES
 from consumers.words.spans import count
 
@@ -85,12 +85,6 @@ def worst_level(reasons: Iterable[Reason]) -> HealthLevel:
 
 Parameters = Mapping[str, Any]
 
-OF_LEVEL: dict[str, str | Promise] = {
-    Level.FLAPPING: gettext_lazy("Flapping"),
-    Level.UNSETTLED: gettext_lazy("Does not settle"),
-    Level.RESTLESS: gettext_lazy("Restless"),
-}
-
 
 def shown(reason: Reason) -> HealthReason:
     """The short text of each reason, in the language of the request."""
@@ -131,7 +125,7 @@ def _rebalances(said: Parameters) -> str:
     rebalances, episodes = int(said[f"rebalances_{span}"]), int(said[f"episodes_{span}"])
     return gettext("%(level)s: %(rebalances)s, %(hours)s h") % {
         "hours": hours,
-        "level": OF_LEVEL[said["level"]],
+        "level": capfirst(str(LEVEL_WORDS[said["level"]])),
         "rebalances": rebalance_counts(rebalances, episodes),
     }
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from consumers.models import Client, ConsumerGroup, PipelineRun, QueueSnapshot, Reading, Rebalance
 from consumers.queries.limits import limits
@@ -216,6 +218,14 @@ class Level(StrEnum):
     UNSETTLED = "unsettled"
     RESTLESS = "restless"
     CALM = "calm"
+
+
+LEVEL_WORDS: dict[Level, str | Promise] = {
+    Level.FLAPPING: gettext_lazy("flapping"),
+    Level.UNSETTLED: gettext_lazy("unstable"),
+    Level.RESTLESS: gettext_lazy("frequent rebalances"),
+    Level.CALM: gettext_lazy("stable"),
+}
 
 
 @dataclass(frozen=True)

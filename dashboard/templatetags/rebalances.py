@@ -11,19 +11,19 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.rebalances.events import moment_text, rebalance_counts
+from consumers.rebalances.flapping import LEVEL_WORDS
 from consumers.repeats import RepeatedQueue
 from consumers.rocketmq.allocation import QueueKey
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import cause_words
 from consumers.words.repeats import confidence_words, kind_words, progress_words, repeat_cause_words
-from dashboard.wording.codes import LEVELS
 from dashboard.wording.numbers import again, count, duration
 
 from .fields import age, unknown
 
 register = template.Library()
 register.filter("rebalance_counts", rebalance_counts)
-register.filter("level", lambda level: LEVELS[level])
+register.filter("level", lambda level: LEVEL_WORDS[level])
 register.filter("cause", cause_words)
 
 

@@ -17,7 +17,6 @@ from consumers.models import (
     TopicKind,
 )
 from consumers.queries.limits import Freshness
-from consumers.rebalances.flapping import Level
 
 # Codes that pages show by themselves, in words: how fresh something is, kinds of topics, resends, anomalies.
 FRESHNESS: dict[str, str | Promise] = {
@@ -67,15 +66,6 @@ CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items(), ANOM
 def code_words(code: str) -> str:
     """A code that has no words here is shown as it is: another version of the product may have stored it."""
     return str(CODES.get(code, code))
-
-
-# How restless a group is, as words on a page.
-LEVELS: dict[str, str | Promise] = {
-    Level.FLAPPING: _("flapping"),
-    Level.UNSETTLED: _("unstable"),
-    Level.RESTLESS: _("frequent rebalances"),
-    Level.CALM: _("stable"),
-}
 
 
 # The lists of groups as words on a page.

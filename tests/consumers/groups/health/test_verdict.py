@@ -88,7 +88,7 @@ def test_an_old_finding_is_still_said() -> None:
                 HealthLevel.WARNING,
                 {"level": "unsettled", "rebalances_hour": 14, "episodes_hour": 1},
             ),
-            "Does not settle: 14 rebalances in 1 episode, 1 h",
+            "Unstable: 14 rebalances in 1 episode, 1 h",
         ),
         (
             Reason(

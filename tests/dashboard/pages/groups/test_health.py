@@ -192,7 +192,7 @@ def test_rebalances_are_counted_beside_their_episodes_wherever_they_are_counted(
 ) -> None:
     a_crash_loop(group, 1200, until=30)
     counted = "29 rebalances in 1 episode"
-    assert health_line(page(admin_client, "ownership/")).endswith(f"Does not settle: {counted}, 1 h")
+    assert health_line(page(admin_client, "ownership/")).endswith(f"Unstable: {counted}, 1 h")
     assert f"{counted}, 1 h · {counted}, 24 h" in page(admin_client, "ownership/")
     assert f"{counted}, 1 h · {counted}, 24 h" in admin_client.get("/rebalances/").text
     assert counted in admin_client.get("/").text
