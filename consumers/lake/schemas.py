@@ -129,6 +129,8 @@ WINDOWS = pa.schema(
     ]
 )
 
+# In place of a knot's broker offset: the topic had been gone. What follows is another topic with its name.
+NO_TOPIC = -1
 KNOTS = pa.schema(
     [
         # When a queue's broker offset was seen: what time lag is read from. Flat runs keep both ends.

@@ -22,7 +22,7 @@ from consumers.jobs.hold import Kept, Ports
 from consumers.lake.knot_days import day_start
 from consumers.lake.one_group import read_group
 from consumers.lake.reader import dataset, files, folder_files, steadily
-from consumers.lake.schemas import TIME
+from consumers.lake.schemas import NO_TOPIC, TIME
 from consumers.lake.store import Lake, hour_folder
 from consumers.lake.unreadable import put_aside_of
 from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStep
@@ -114,7 +114,8 @@ def in_words(at: datetime) -> str:
 
 
 # Which queues were made anew since a moment: an offset of before names another message there, or none.
-# Told by the broker offsets that were aggregated since (knots): both sides of one that went back are always kept.
+# Told by the broker offsets that were aggregated since (knots): both sides of one that went back are always kept, and
+# the knot that says that the topic was gone.
 
 # A quiet queue has a knot an hour, written by a run that comes some minutes later at worst.
 SILENT = timedelta(minutes=70)
@@ -164,7 +165,7 @@ def _knots(lake: Lake, cluster: str, topics: Collection[str], since: datetime, n
 
 def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     """Per queue, its first broker offset that is lower than the one before."""
-    ordered = seen.sort_by([(name, "ascending") for name in [*PLACE, "at"]])
+    ordered = seen.sort_by([(name, "ascending") for name in [*PLACE, "at", "broker_offset"]])
     if ordered.num_rows < 2:
         return {}
     offset = ordered["broker_offset"].to_numpy()
@@ -176,8 +177,12 @@ def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     found: dict[QueueKey, str] = {}
     for row, before in zip(ordered.take(fell).to_pylist(), offset[fell - 1].tolist(), strict=True):
         key = QueueKey.told(row)
-        values = {"before": before, "after": row["broker_offset"], "at": in_words(row["at"])}
-        found.setdefault(key, stored_reason(PlanReason.REMADE, **values))
+        after, at = row["broker_offset"], in_words(row["at"])
+        if after == NO_TOPIC:
+            reason = stored_reason(PlanReason.TOPIC_RECREATED, at=at)
+        else:
+            reason = stored_reason(PlanReason.REMADE, before=before, after=after, at=at)
+        found.setdefault(key, reason)
     return found
 
 

@@ -253,6 +253,7 @@ class VolumeReason(StrEnum):
     CONSUMER_WENT_BACK = "consumer_went_back"
     SET_BY_RESET = "set_by_reset"
     BROKER_WENT_BACK = "broker_went_back"
+    TOPIC_RECREATED = "topic_recreated"
     FIRST_COMMIT = "first_commit"
     NO_OWN_QUEUE = "no_own_queue"
     TOPICS_UNREAD = "topics_unread"

@@ -127,6 +127,7 @@ class PlanReason(StrEnum):
     NOT_READ_THEN = "not_read_then"
     COMMIT_DENIED = "commit_denied"
     REMADE = "remade"
+    TOPIC_RECREATED = "topic_recreated"
     NO_READING_THEN = "no_reading_then"
     GROUP_NOT_SEEN_THEN = "group_not_seen_then"
     QUEUE_NOT_SEEN_THEN = "queue_not_seen_then"

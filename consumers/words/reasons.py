@@ -341,6 +341,7 @@ VOLUME_REASONS: dict[str, str | Promise] = {
     VolumeReason.CONSUMER_WENT_BACK: _("the consumer offset went back"),
     VolumeReason.SET_BY_RESET: _("a reset set the consumer offset"),
     VolumeReason.BROKER_WENT_BACK: _("the broker offset went back"),
+    VolumeReason.TOPIC_RECREATED: _("the topic was re-created"),
     VolumeReason.FIRST_COMMIT: _("first commit: the start is unknown"),
     VolumeReason.NO_OWN_QUEUE: _("no queue of its own topics was read"),
     VolumeReason.TOPICS_UNREAD: _("its retry and dead-letter topics are not known yet"),

@@ -183,6 +183,10 @@ PLANS: dict[str, str | Promise] = {
         "Its broker offset fell from %(before)s to %(after)s before %(at)s, as after a topic is re-created: earlier"
         " offsets refer to messages that are gone. Upload the offset as CSV if you know it."
     ),
+    PlanReason.TOPIC_RECREATED: _(
+        "The topic was deleted and re-created before %(at)s: earlier offsets refer to messages that are gone. Upload"
+        " the offset as CSV if you know it."
+    ),
     PlanReason.NO_READING_THEN: _(
         "No poll of %(cluster)s is stored for the %(minutes)s minutes up to %(at)s. Choose another point in time."
     ),

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from consumers.lake.schemas import NO_TOPIC
+
 from .columns import QUEUE, TOPIC_QUEUE, key_numbers, matches, numbers, times, whole
-from .readings import Gathered, Readings
+from .readings import Gathered, Lives
 from .segments import HOUR_US, MINUTE_US, at_rows
 
 # Readings to knots: when a topic queue's broker offset was seen to change, both ends of every flat run.
 #
-# A knot is also kept once an hour, so that a quiet queue has an oldest one to count "at least" from.
+# A knot is also kept once an hour, so that a quiet queue has an oldest one to count "at least" from. Where the topic
+# was gone, a knot NO_TOPIC stands before the first one of the topic that came after it.
 
 
 def new_knots(gathered: Gathered, since_us: int, until_us: int) -> pa.Table:
@@ -28,7 +31,7 @@ def new_knots(gathered: Gathered, since_us: int, until_us: int) -> pa.Table:
     before it, and belongs into the file of the change.
     """
     readings = gathered.readings
-    rows = np.flatnonzero(~np.isnan(readings.broker_offset) & readings.segments.spread(_serving(gathered)))
+    rows = np.flatnonzero(readings.is_seen & readings.segments.spread(_serving(gathered)))
     seen = np.flatnonzero((readings.at_us[rows] >= since_us) & (readings.at_us[rows] < until_us))
     # Of each sight, and of the first and the second before it.
     queue, one_queue, two_queue = _back(readings.segments.queue[rows], seen)
@@ -36,19 +39,35 @@ def new_knots(gathered: Gathered, since_us: int, until_us: int) -> pa.Table:
     offset, before, earlier = _back(readings.broker_offset[rows], seen)
     has_before, has_earlier = (seen >= 1) & (one_queue == queue), (seen >= 2) & (two_queue == queue)
 
-    has_changed = has_before & (offset != before)
+    has_changed = has_before & ((offset != before) | readings.begins[rows[seen]])
     is_hourly = has_before & (at // HOUR_US != before_at // HOUR_US)
     is_knot = ~has_before | has_changed | is_hourly
     # The end of a flat run; any other sight became a knot by its own change.
     ends_run = is_knot & has_changed & (~has_earlier | (earlier == before))
-    of_queue = np.concatenate([queue[is_knot], queue[ends_run]])
-    found = gathered.queues.select(TOPIC_QUEUE).take(pa.array(of_queue))
-    change_at = np.concatenate([at[is_knot], at[ends_run]])
+    changes = _knots(gathered, queue[is_knot], offset[is_knot], at[is_knot], at[is_knot])
+    ends = _knots(gathered, queue[ends_run], before[ends_run], before_at[ends_run], at[ends_run])
+    return pa.concat_tables([changes, ends, *_new_lives(gathered, since_us, until_us)])
+
+
+def _new_lives(gathered: Gathered, since_us: int, until_us: int) -> Iterator[pa.Table]:
+    """Of topics that were gone: by any group, as the one that serves may not have been there before."""
+    readings = gathered.readings
+    at = readings.at_us
+    rows = np.flatnonzero(readings.was_gone(readings.is_seen) & (at >= since_us) & (at < until_us))
+    if len(rows):
+        for offset in (np.full(len(rows), NO_TOPIC), readings.broker_offset[rows]):
+            yield _knots(gathered, readings.segments.queue[rows], offset, at[rows], at[rows])
+
+
+def _knots(
+    gathered: Gathered, queue: np.ndarray, offset: np.ndarray, at: np.ndarray, change_at: np.ndarray
+) -> pa.Table:
     columns = {
-        "broker_offset": whole(np.concatenate([offset[is_knot], before[ends_run]])),
-        "at": times(np.concatenate([at[is_knot], before_at[ends_run]])),
+        "broker_offset": whole(offset),
+        "at": times(at),
         "minute": times(change_at // MINUTE_US * MINUTE_US),
     }
+    found = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queue))
     for name, column in columns.items():
         found = found.append_column(name, column)
     return found
@@ -57,7 +76,7 @@ def new_knots(gathered: Gathered, since_us: int, until_us: int) -> pa.Table:
 def _serving(gathered: Gathered) -> np.ndarray:
     """Every group of a topic saw the same broker offset in the same reading: the one that saw most of them serves."""
     readings = gathered.readings
-    sights = readings.segments.count_of(~np.isnan(readings.broker_offset))
+    sights = readings.segments.count_of(readings.is_seen)
     topic_queue = key_numbers(gathered.queues, TOPIC_QUEUE)
     chosen = np.zeros(len(topic_queue), bool)
     order = np.lexsort((sights, topic_queue))
@@ -162,31 +181,26 @@ def _places(anchors: pa.Table, gathered: Gathered) -> np.ndarray:
 
 
 def _is_anew(anchors: pa.Table, gathered: Gathered, place: np.ndarray) -> np.ndarray:
-    """Queues whose broker offset went back among these readings or since the anchor: the topic was created anew."""
+    """Queues whose topic was created anew since the anchor, or among these readings."""
     readings, segments = gathered.readings, gathered.readings.segments
-    end = readings.broker_offset
     seen_at, seen = (segments.spread(at_rows(numbers(anchors[name]), place)) for name in ("seen_at", "seen_offset"))
-    is_back = end < segments.before(end, ~np.isnan(end))
-    return segments.any(is_back | ((readings.at_us > seen_at) & (end < seen)))
+    is_past = (readings.broker_offset < seen) | readings.is_gone
+    is_back = readings.broker_offset < segments.before(readings.broker_offset, readings.is_seen)
+    return segments.any(is_back | ((readings.at_us > seen_at) & is_past))
 
 
 def new_anchors(gathered: Gathered, rows: np.ndarray, brackets: Brackets) -> pa.Table:
     """One of each queue, by its newest reading. `rows`: the readings that the brackets are of, rising."""
     readings, segments = gathered.readings, gathered.readings.segments
     # A topic that was created anew since has other knots.
-    fallen = segments.last(readings.broker_offset < segments.before(readings.broker_offset, _is_seen(readings)))
-    lasting = np.flatnonzero(brackets.is_lasting & (rows >= segments.spread(fallen)[rows]))
+    lasting = np.flatnonzero(brackets.is_lasting & Lives.of(readings).is_newest[rows])
     chosen = np.full(segments.count, -1)
     chosen[segments.queue[rows[lasting]]] = lasting
     queues = np.flatnonzero(chosen >= 0)
-    newest = segments.last(_is_seen(readings))[queues]
+    newest = segments.last(readings.is_seen)[queues]
     found = gathered.queues.select(QUEUE).take(pa.array(queues))
     columns = {name: getattr(brackets, name)[chosen[queues]] for name in NUMBERS}
     columns |= {"seen_at": at_rows(readings.at_us, newest), "seen_offset": at_rows(readings.broker_offset, newest)}
     for name, values in columns.items():
         found = found.append_column(name, whole(values))
     return found.cast(ANCHORS)
-
-
-def _is_seen(readings: Readings) -> np.ndarray:
-    return ~np.isnan(readings.broker_offset)

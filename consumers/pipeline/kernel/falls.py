@@ -1,7 +1,7 @@
 """Consumer offsets that went back: one row for each step of a queue that ends below where it began.
 
-A topic that was created anew is no fall: its broker offset went back, too. A step in which a slave with an older offset
-stood in for its master counts wherever it ends: nobody read what members took from there.
+A topic that was created anew is no fall: its broker offset went back, too, or it was gone in between. A step in which a
+slave with an older offset stood in for its master counts wherever it ends: nobody read what members took from there.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def offset_falls(gathered: Gathered, since_us: float, until_us: float) -> pa.Tab
     good, at = readings.is_good, readings.at_us
     before = segments.before(readings.consumer_offset, good)
     moved = np.where(good, readings.consumer_offset - before, np.nan)
-    is_anew = readings.broker_offset < segments.before(readings.broker_offset, good)
+    is_anew = readings.is_anew(good)
     since = segments.before(at, good)
     behind = np.cumsum(readings.reason.is_in([UnknownReason.SLAVE_BEHIND]))
     was_behind = ~np.isnan(moved) & (behind > segments.before(behind, good))
@@ -48,7 +48,7 @@ def offset_falls(gathered: Gathered, since_us: float, until_us: float) -> pa.Tab
     if not len(rows):
         return FALLS.empty_table()
     rates = moved / np.maximum((at - since) / MICROSECONDS, 1e-6)
-    fastest = np.nan_to_num(segments.max(rates, good & (moved > 0)))
+    fastest = np.nan_to_num(segments.max(rates, good & (moved > 0) & ~is_anew))
     lost = readings.reason.is_in([UnknownReason.OFFSET_LOST])
     queue = segments.queue[rows]
     lost_before = np.concatenate([[0], np.cumsum(lost)])

@@ -11,7 +11,7 @@ from consumers.vocabulary.states import NO_LAG_REASONS, ExpiryForecast, RuleCode
 
 from .columns import GROUP, Case, Columns, Texts, arrow, first_rows, key_numbers
 from .numbers import Seen, window_numbers
-from .readings import Restarts
+from .readings import Lives
 from .segments import Groups, at_rows
 from .time_lag import AT_LEAST, INTERPOLATED, UNKNOWN
 from .trend import drain_seconds, with_trend
@@ -20,14 +20,14 @@ LISTS = ("readings", "lags", "hands", "minutes")
 
 
 def evaluated(
-    queues: pa.Table, until_us: int, durations: Durations, restarts: Restarts | None = None, seen: Seen | None = None
+    queues: pa.Table, until_us: int, durations: Durations, lives: Lives | None = None, seen: Seen | None = None
 ) -> pa.Table:
     """`queues`: a row a queue, with its names and kind, `hands` and `minutes` (lists), and what the rules ask of
     members, owners, kinds and the earlier state. Thresholds that a group does not set are those of the site. Without
     `seen` its `readings` and `lags` are lists, too."""
     columns = _with_thresholds(Columns(queues), durations)
     seen = seen or Seen.of(columns.table)
-    columns = columns.with_columns(window_numbers(columns.table, seen, until_us, durations, restarts))
+    columns = columns.with_columns(window_numbers(columns.table, seen, until_us, durations, lives))
     found = with_trend(columns, until_us, durations).table
     return found.drop_columns([name for name in LISTS if name in found.column_names])
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from consumers.pipeline.durations import Durations
 
 from .columns import GROUP, Texts, key_numbers, numbers, whole
-from .readings import Hands, Readings, Restarts, Steps, steps
+from .readings import Hands, Lives, Readings, Steps, steps
 from .segments import MICROSECONDS, Segments, at_rows, seconds
 from .time_lag import EXACT, UNKNOWN, TimeLags
 
@@ -40,7 +40,7 @@ def window_numbers(
     seen: Seen,
     until_us: int,
     durations: Durations,
-    restarts: Restarts | None = None,
+    lives: Lives | None = None,
 ) -> QueueNumbers:
     """The numbers of each row of `table`, by name: one row a queue, with `group`, `cluster`, `empty_since_us` and
     `allowance_seconds`.
@@ -49,10 +49,10 @@ def window_numbers(
     covered before it.
     """
     readings = seen.readings.kept(seen.readings.at_us > until_us - durations.lookback_seconds * MICROSECONDS)
-    restarts = restarts or Restarts.of(readings)
+    lives = lives or Lives.of(readings)
     segments, at, consumer = readings.segments, readings.at_us, readings.consumer_offset
     recent = at > until_us - durations.span_seconds * MICROSECONDS
-    good = readings.is_good & restarts.is_fresh
+    good = readings.is_good & lives.is_newest
     window = good & recent
     step = steps(readings, good, seen.hands, key_numbers(table, GROUP), numbers(table["empty_since_us"]))
     last, first = segments.last(good), segments.first(window)
@@ -60,7 +60,8 @@ def window_numbers(
     lag = at_rows(readings.broker_offset, last) - at_rows(consumer, last)
     # Rates begin again behind a step that is no consumption.
     restarted = segments.last(step.restarts_rates & window)
-    lags = seen.lags
+    began_us = at_rows(at, lives.began)
+    lags = seen.lags.of_lives_since(began_us)
 
     found: QueueNumbers = {
         **_newest(readings, recent, until_us),
@@ -68,9 +69,9 @@ def window_numbers(
         "readings_in_window": whole(segments.count_of(window).astype(float)),
         "window_seconds": seconds(last_us - at_rows(at, first)),
         "last_us": whole(last_us),
-        "recreated_us": whole(at_rows(at, restarts.fallen)),
-        "recreated_offset": whole(at_rows(readings.broker_offset, restarts.fallen)),
-        "restarted_us": whole(np.fmax(at_rows(at, restarts.fallen), at_rows(at, segments.last(step.restarts_rates)))),
+        "recreated_us": whole(began_us),
+        "recreated_offset": whole(at_rows(readings.broker_offset, lives.began)),
+        "restarted_us": whole(np.fmax(began_us, at_rows(at, segments.last(step.restarts_rates)))),
         **{name: whole(at_rows(getattr(readings, name), last)) for name in OFFSETS},
         "lag_messages": whole(lag),
         **_highest(readings, window, at_rows(consumer, last)),

@@ -7,10 +7,13 @@ anew: rates, volumes and moves begin again behind it.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from consumers.vocabulary.states import UnknownReason
 
 from .columns import QUEUE, Texts, dense, first_rows, matches, numbers, shared_numbers
 from .segments import MICROSECONDS, Segments
@@ -57,22 +60,52 @@ class Readings:
         known = ~np.isnan(self.consumer_offset) & ~np.isnan(self.broker_offset)
         return known & ~self.reason.is_known
 
+    @cached_property
+    def is_seen(self) -> np.ndarray:
+        """The broker offset was read."""
+        return ~np.isnan(self.broker_offset)
+
+    @cached_property
+    def is_gone(self) -> np.ndarray:
+        """The broker answered that it has no such topic."""
+        return self.reason.is_in([UnknownReason.TOPIC_GONE])
+
+    def was_gone(self, chosen: np.ndarray) -> np.ndarray:
+        """The chosen rows before which, and after the chosen row before, the topic was gone."""
+        if not self.is_gone.any():
+            return np.zeros(self.segments.rows, bool)
+        gone = np.cumsum(self.is_gone)
+        # What was gone before the first chosen row counts, too.
+        begin = self.segments.spread(np.concatenate([[0], gone])[self.segments.starts[:-1]])
+        before = self.segments.before(gone, chosen)
+        return chosen & (gone > np.where(np.isnan(before), begin, before))
+
+    def is_anew(self, chosen: np.ndarray) -> np.ndarray:
+        """The chosen rows at which another topic with the name begins: its broker offset is below that of the chosen
+        row before, or the topic was gone in between, however far its offsets are."""
+        went_back = self.broker_offset < self.segments.before(self.broker_offset, chosen)
+        return self.was_gone(chosen) | (chosen & went_back)
+
+    @cached_property
+    def begins(self) -> np.ndarray:
+        """The rows that begin a life of their queue which is not its first."""
+        return self.is_anew(self.is_seen)
+
 
 @dataclass(frozen=True)
-class Restarts:
-    """`fallen`: the row at which each queue's broker offset last went back, -1 for none. `is_fresh`: from there on."""
+class Lives:
+    """A topic that was created anew begins another life of its queues. `began`: the row at which each queue's newest
+    life began, -1 where it is the first. `is_newest`: from there on."""
 
-    fallen: np.ndarray
-    is_fresh: np.ndarray
+    began: np.ndarray
+    is_newest: np.ndarray
 
     @classmethod
-    def of(cls, readings: Readings) -> "Restarts":
+    def of(cls, readings: Readings) -> "Lives":
         segments = readings.segments
-        seen = ~np.isnan(readings.broker_offset)
-        falls = readings.broker_offset < segments.before(readings.broker_offset, seen)
-        fallen = segments.last(falls)
-        first = np.where(fallen >= 0, fallen, segments.starts[:-1])
-        return cls(fallen, np.arange(segments.rows) >= segments.spread(first))
+        began = segments.last(readings.begins)
+        first = np.where(began >= 0, began, segments.starts[:-1])
+        return cls(began, np.arange(segments.rows) >= segments.spread(first))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
+from consumers.lake.schemas import NO_TOPIC
 from consumers.pipeline.durations import Durations
 
 from .anchors import Anchored, Brackets, new_anchors
@@ -75,6 +76,11 @@ class TimeLags:
         """Without older ones."""
         rows = self.at_us >= at_us
         return self._kept(rows, self.segments.count_of(rows))
+
+    def of_lives_since(self, began_us: np.ndarray) -> "TimeLags":
+        """Without those of before each queue's life began; NaN: it had no other."""
+        rows = ~(self.at_us < self.segments.spread(began_us))
+        return self if rows.all() else self._kept(rows, self.segments.count_of(rows))
 
     def _kept(self, rows: np.ndarray, lengths: np.ndarray) -> "TimeLags":
         """`lengths`: how many of the rows each queue that is kept has."""
@@ -185,8 +191,8 @@ def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags) -> TimeLags:
 @dataclass(frozen=True)
 class Knots:
     """Of each asked topic queue its lives, `first_life[q]` to `end_life[q]`; of each life when it began, and its knots,
-    `starts[life]` to `starts[life + 1]`. A topic that is created anew counts from 0 again: a life ends where the broker
-    offset goes back, so both columns rise within one."""
+    `starts[life]` to `starts[life + 1]`. A life ends where the broker offset goes back, and where the topic was gone:
+    so both columns rise within one."""
 
     first_life: np.ndarray
     end_life: np.ndarray
@@ -203,21 +209,29 @@ class Knots:
         wanted = np.isin(theirs, mine)
         theirs, at, offset = theirs[wanted], at[wanted], offset[wanted]
         order = np.lexsort((offset, at, theirs))
-        return cls._of_sorted(theirs[order], at[order], offset[order], mine)
+        theirs, at, offset = theirs[order], at[order], offset[order]
+        # A mark that is the last of its queue marks the next queue's first knot, which begins a life anyway.
+        is_mark = offset == NO_TOPIC
+        is_anew = np.append(False, is_mark[:-1])[~is_mark] if len(offset) else is_mark
+        return cls._of_sorted(theirs[~is_mark], at[~is_mark], offset[~is_mark], is_anew, mine)
 
     @classmethod
     def of_readings(cls, readings: Readings, queues: np.ndarray) -> "Knots":
         """What the queues' own readings saw of their broker offsets. `queues`: their numbers, rising."""
         asked = np.zeros(readings.segments.count, bool)
         asked[queues] = True
-        rows = np.flatnonzero(readings.segments.spread(asked) & ~np.isnan(readings.broker_offset))
-        return cls._of_sorted(readings.segments.queue[rows], readings.at_us[rows], readings.broker_offset[rows], queues)
+        rows = np.flatnonzero(readings.segments.spread(asked) & readings.is_seen)
+        queue, at, offset = readings.segments.queue[rows], readings.at_us[rows], readings.broker_offset[rows]
+        return cls._of_sorted(queue, at, offset, readings.begins[rows], queues)
 
     @classmethod
-    def _of_sorted(cls, queue: np.ndarray, at_us: np.ndarray, offset: np.ndarray, asked: np.ndarray) -> "Knots":
-        """Rows by queue and time. `asked`: the number of each queue that is asked for."""
+    def _of_sorted(
+        cls, queue: np.ndarray, at_us: np.ndarray, offset: np.ndarray, is_anew: np.ndarray, asked: np.ndarray
+    ) -> "Knots":
+        """Rows by queue and time. `is_anew`: the topic was gone before. `asked`: the number of each queue that is asked
+        for."""
         begins = np.ones(len(queue), bool)
-        begins[1:] = (queue[1:] != queue[:-1]) | (offset[1:] < offset[:-1])
+        begins[1:] = (queue[1:] != queue[:-1]) | (offset[1:] < offset[:-1]) | is_anew[1:]
         rows = np.flatnonzero(begins)
         first, end = (np.searchsorted(queue[rows], asked, side=side) for side in ("left", "right"))
         return cls(first, end, at_us[rows], np.append(rows, len(queue)), at_us, offset)

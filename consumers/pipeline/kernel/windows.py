@@ -11,7 +11,7 @@ from consumers.vocabulary.reasons import VolumeReason
 from consumers.vocabulary.states import UnknownReason
 
 from .columns import QUEUE, Texts, arrow, dense, first_rows, matches, times, whole
-from .readings import Gathered, Hands
+from .readings import Gathered, Hands, Readings
 from .segments import MICROSECONDS, MINUTE_US, Segments, at_rows, seconds
 from .time_lag import EXACT, UNKNOWN, TimeLags, count_up_to
 
@@ -20,7 +20,8 @@ from .time_lag import EXACT, UNKNOWN, TimeLags, count_up_to
 class MinuteWindows:
     """A row for each queue and minute with a reading; `inside` are its readings, from `first` to `last`. `before`: the
     one before them, -1 where a gap lies between. `is_new`: the topic was seen to appear, and the queue was not read
-    before. `is_by_hand`: its offset was set meanwhile, which is no consumption."""
+    before. `is_by_hand`: its offset was set meanwhile, which is no consumption. `is_anew`: its topic was created anew
+    meanwhile."""
 
     queue: np.ndarray
     start_us: np.ndarray
@@ -30,6 +31,7 @@ class MinuteWindows:
     before: np.ndarray
     is_new: np.ndarray
     is_by_hand: np.ndarray
+    is_anew: np.ndarray
 
     @property
     def rows(self) -> np.ndarray:
@@ -65,7 +67,10 @@ def minute_windows(
     is_new = _has_appeared(gathered, appeared, owner, lookback, at_rows(at, first)) & ~was_read
     begin = at_rows(at, np.where(before >= 0, before, first))
     is_by_hand = hands.meet(owner, begin, at_rows(at, last))
-    return MinuteWindows(owner, start_us, inside, first, last, before, is_new, is_by_hand)
+    # Up to each row, itself included; a life that begins with the first reading of all has nothing before it.
+    begun = np.cumsum(gathered.readings.begins)
+    is_anew = begun[last] > begun[np.where(before >= 0, before, first)]
+    return MinuteWindows(owner, start_us, inside, first, last, before, is_new, is_by_hand, is_anew)
 
 
 def _has_appeared(
@@ -109,7 +114,8 @@ def volumes(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, np.
 
 
 def _produced(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, Texts]:
-    """A topic begins at 0: one that appears, and one that was gone before."""
+    """A topic begins at 0: one that appears, and one that was gone before. What the topic before it produced after its
+    last reading is not known."""
     readings, before, last = gathered.readings, windows.before, windows.last
     reason, broker = readings.reason, readings.broker_offset
     was_gone = reason.at(before).is_in([UnknownReason.TOPIC_GONE])
@@ -121,10 +127,20 @@ def _produced(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, T
             (np.isnan(begin), reason.at(before).otherwise(VolumeReason.OFFSET_UNREAD)),
             (np.isnan(end), reason.at(last).otherwise(VolumeReason.OFFSET_UNREAD)),
             (_falls(windows, broker, begin), VolumeReason.BROKER_WENT_BACK),
+            (windows.is_anew & ~was_gone | _is_anew_inside(windows, readings), VolumeReason.TOPIC_RECREATED),
         ],
         len(last),
     )
     return end - begin, unknown
+
+
+def _is_anew_inside(windows: MinuteWindows, readings: Readings) -> np.ndarray:
+    """Whether the topic was created anew after a reading inside that saw it."""
+    seen = readings.is_seen[windows.rows]
+    window = windows.inside.queue
+    first_seen = windows.inside.first(seen)
+    anew = readings.begins[windows.rows] & (np.arange(len(window)) > first_seen[window])
+    return np.bincount(window[anew], minlength=windows.inside.count) > 0
 
 
 def _consumed(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, Texts]:
@@ -150,6 +166,8 @@ def _consumed(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, T
             (np.isnan(end), reason.at(last).otherwise(VolumeReason.OFFSET_UNREAD)),
             (windows.is_by_hand, VolumeReason.SET_BY_RESET),
             (_falls(windows, usable, begin), VolumeReason.CONSUMER_WENT_BACK),
+            # An offset that stands is that of the topic before: nothing is committed of the other one.
+            (windows.is_anew & (end != begin), VolumeReason.TOPIC_RECREATED),
         ],
         len(last),
     )
@@ -227,7 +245,7 @@ def _time_lags(gathered: Gathered, lags: TimeLags, last: np.ndarray) -> tuple[np
 
 
 def _rate(gathered: Gathered, windows: MinuteWindows, name: str) -> np.ndarray:
-    """Messages a second; NaN where the offset fell or was not read meanwhile."""
+    """Messages a second; NaN where the offset fell, was not read, or is of another topic with the name."""
     readings = gathered.readings
     values, at = getattr(readings, name), readings.at_us
     first = np.where(windows.before >= 0, windows.before, windows.first)
@@ -237,4 +255,4 @@ def _rate(gathered: Gathered, windows: MinuteWindows, name: str) -> np.ndarray:
     earlier = np.where(windows.inside.is_first, first[window], rows - 1)
     is_broken = ~(values[rows] >= values[earlier])
     broken = np.bincount(window[is_broken], minlength=len(first)) > 0
-    return np.where(broken, np.nan, (values[windows.last] - values[first]) / span)
+    return np.where(broken | windows.is_anew, np.nan, (values[windows.last] - values[first]) / span)

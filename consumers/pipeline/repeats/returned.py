@@ -103,6 +103,9 @@ def _step(key: Key, earlier: Sequence[OffsetRead], later: Sequence[OffsetRead]) 
     before, after = ([one for one in some if one.is_known] for some in (earlier, later))
     if not before or not after or (after[0].broker_offset or 0) < (before[-1].broker_offset or 0):
         return None
+    between = (one for one in (*earlier, *later) if before[-1].at < one.at < after[0].at)
+    if any(one.reason == UnknownReason.TOPIC_GONE for one in between):
+        return None
     group, (topic, broker, queue_id) = key
     first = after[0]
     steps = [*pairwise(before), *pairwise(after)]

@@ -12,7 +12,7 @@ from consumers.pipeline.bucket import judge
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
 from consumers.pipeline.kernel.group_states import evaluated
-from consumers.pipeline.kernel.readings import Restarts
+from consumers.pipeline.kernel.readings import Lives
 from tests.numbers_rows import DEFAULTS
 from tests.pipeline_rows import PLACE, us
 
@@ -72,7 +72,7 @@ def states():
     table = pa.Table.from_pylist([row(case) for case in CASES], pa.schema(list(NAMES.items())))
     # Lags were drawn at random, each for itself: no broker has such offsets, so RECREATED is left out.
     count = sum(len(seen(case)) for case in CASES)
-    whole = Restarts(np.full(len(CASES), -1), np.ones(count, bool))
+    whole = Lives(np.full(len(CASES), -1), np.ones(count, bool))
     judged = judge(Columns(evaluated(table, us(UNTIL), DURATIONS, whole)), DURATIONS)
     return {row["topic"]: (row["state"], row["rule"]) for row in judged.to_pylist()}
 

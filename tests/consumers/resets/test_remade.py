@@ -6,6 +6,7 @@ import pytest
 
 from consumers.lake.knot_days import settle
 from consumers.lake.retention import compact
+from consumers.lake.schemas import NO_TOPIC
 from consumers.lake.store import Lake
 from consumers.resets.past_offsets import Position, remade_since
 from consumers.resets.target_values import QueueKey
@@ -51,6 +52,11 @@ def test_a_broker_offset_that_went_back_is_told(lake, seen, is_remade):
 def test_what_went_back_before_the_moment_does_not_matter(lake):
     put(lake, "knots", knots((60, 900), (180, 120)), time="at")
     assert remade(lake, since=120).why == {}
+
+
+def test_a_topic_that_was_gone_is_told_of_whatever_its_offsets_are(lake):
+    put(lake, "knots", knots((60, 150), (120, NO_TOPIC), (120, 900)), time="at")
+    assert "deleted and re-created before 2026-03-01 02:02:00 UTC" in stored_words(remade(lake).why[QUEUE])
 
 
 def test_the_sentence_names_both_offsets_and_the_time(lake):

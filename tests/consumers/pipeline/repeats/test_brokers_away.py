@@ -241,6 +241,14 @@ def test_what_the_member_that_takes_a_regained_queue_holds_did_not_come_again(la
     assert events()[0][5] == 905 - 840
 
 
+def test_a_topic_that_its_broker_had_no_more_when_it_was_back_is_another_one(lake, billing, regained):
+    gone = stored_and_read(lake, 900, first=90, unknown_reason="topic_gone")
+    put(lake, "readings", [{**row, "broker_offset": None} for row in gone])
+    back = stored_and_read(lake, 930, first=75)
+
+    assert evaluate(lake, [regained[0], *gone, *back]) == 0
+
+
 def test_a_regained_queue_stays_the_same_in_a_later_run(lake, regained):
     evaluate(lake, regained)
     before = events()
