@@ -21,6 +21,7 @@ from .store import (
     OF_ONE_TIME,
     SETTLED_BY_DAY,
     Lake,
+    file_name,
     folder_end,
     folder_start,
     merged_parts,
@@ -35,6 +36,7 @@ from .unreadable import FOLDER as UNREADABLE, is_of_a_file, put_aside_unreadable
 # where it was, it would stand beside what will be read at those times, and offsets would seem to go back.
 
 FOLDER = "future"
+KEPT = "00-kept.parquet"
 
 
 def set_future_aside(lake: Lake, now: datetime) -> int:
@@ -66,18 +68,35 @@ def _set_aside(lake: Lake, table: str, name: str, now: datetime) -> bool:
     kept = source.to_table(filter=pc.field(time) <= pa.scalar(now, TIME))
     if kept.num_rows == source.count_rows():
         return False
-    target = lake.path(f"{FOLDER}/{within}")
+    target = _unused(lake, f"{FOLDER}/{within}")
     lake.make_folder_of(target)
     lake.filesystem.copy_file(name, target)
-    if kept.num_rows:
-        # The hour goes on, so that its file is one part of it, before all that are still to come. Its name is not that
-        # of a file of one time.
-        part = f"{folder}/00-kept.parquet"
-        lake.write(kept, part, TABLES[table], rows_in_group(kept.num_rows))
-        if lake.path(part) == name:
-            return True
-    lake.filesystem.delete_file(name)
+    parts = _as_parts(table, base, kept)
+    for part, rows in parts.items():
+        lake.write(rows, f"{folder}/{part}", TABLES[table], rows_in_group(rows.num_rows))
+    if base not in parts:
+        lake.filesystem.delete_file(name)
     return True
+
+
+def _unused(lake: Lake, place: str) -> str:
+    """A clock may be set back into the same hour twice."""
+    target, times = lake.path(place), 1
+    while lake.filesystem.get_file_info(target).type != pafs.FileType.NotFound:
+        times += 1
+        target = f"{lake.path(place).removesuffix('.parquet')}-{times}.parquet"
+    return target
+
+
+def _as_parts(table: str, base: str, kept: pa.Table) -> dict[str, pa.Table]:
+    """By name what stays of the file `base`. The hour goes on: each time has a file as it had before it was compacted,
+    so that what is written again takes its place. A window that holds `now` is written again."""
+    if table in SETTLED_BY_DAY:
+        # Knots are a set: they stay beside those that are written again. A file of theirs is named after a minute, and
+        # has knots of earlier ones; one of a whole hour or day gets a name that comes before all that are to come.
+        return {KEPT if base == COMPACTED else base: kept} if kept.num_rows else {}
+    at = kept[TIME_COLUMN[table]]
+    return {file_name(one.as_py()): kept.filter(pc.equal(at, one)) for one in pc.unique(at)}
 
 
 def _entries(lake: Lake, path: str, kind: pafs.FileType) -> list[pafs.FileInfo]:

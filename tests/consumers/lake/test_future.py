@@ -7,7 +7,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from consumers.lake.knot_days import settle
-from consumers.lake.reader import TIME_COLUMN, read
+from consumers.lake.reader import TIME_COLUMN, put_window, read
 from consumers.lake.retention import FOLDER, compact, expire, set_future_aside
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake, file_name, hour_folder
@@ -80,6 +80,39 @@ def test_a_second_turn_finds_nothing_more(lake: Lake) -> None:
     compact(lake, NOW + timedelta(hours=2), MINUTE)
     set_future_aside(lake, NOW)
     assert set_future_aside(lake, NOW) == 0
+
+
+@pytest.mark.parametrize(("table", "step"), [("windows_60", MINUTE), ("windows_600", 10 * MINUTE)])
+def test_a_window_that_holds_now_is_there_once_when_it_is_written_again(
+    lake: Lake, table: str, step: timedelta
+) -> None:
+    start = NOW.replace(minute=0)
+    for number in range(8):
+        a_file(lake, start + number * step, table)
+    compact(lake, NOW + 2 * DAY, MINUTE)
+    set_future_aside(lake, NOW + MINUTE / 2)
+    there = times(lake, table)
+    put_window(lake, table, "prod", there[-1], read(lake, table, "prod", there[-1], there[-1] + MINUTE))
+    assert times(lake, table) == there
+
+
+def test_knots_of_several_files_that_have_come_all_stay(lake: Lake) -> None:
+    """The end of a flat run lies in the file of the minute in which the change was seen."""
+    place = {"cluster": "prod", "topic": "orders", "broker": "a", "queue_id": 0}
+    for minute, earlier in ((1, -9), (2, -5)):
+        seen = [(NOW + earlier * MINUTE, 7), (NOW + minute * MINUTE, 8)]
+        rows = pa.Table.from_pylist([{**place, "at": at, "broker_offset": end} for at, end in seen], TABLES["knots"])
+        put_window(lake, "knots", "prod", NOW + minute * MINUTE, rows)
+    assert set_future_aside(lake, NOW) == 2
+    assert times(lake, "knots") == [NOW - 9 * MINUTE, NOW - 5 * MINUTE]
+
+
+def test_what_is_set_aside_twice_is_there_twice(lake: Lake) -> None:
+    for _ in range(2):
+        a_file(lake, NOW + MINUTE)
+        set_future_aside(lake, NOW)
+    folder = lake.path(f"{FOLDER}/{hour_folder('readings', 'prod', NOW)}")
+    assert len(lake.filesystem.get_file_info(pafs.FileSelector(folder))) == 2
 
 
 def test_what_is_set_aside_goes_with_the_hour_that_it_lies_in(lake: Lake) -> None:
