@@ -241,6 +241,7 @@ class ReadBackEvidence(StrEnum):
     UNREADABLE_BACK = "unreadable_back"
     # In doubt.
     UNREADABLE_SINCE = "unreadable_since"
+    NOT_WATCHED = "not_watched"
     READ_AGAIN = "read_again"
     PRESENT_UNKNOWN = "present_unknown"
     NO_MEMBERS_ASKED = "no_members_asked"

@@ -11,13 +11,16 @@ from consumers.resets.planning.gather import Membership
 # How a client takes an offset that the broker corrects is known of RocketMQ's own push consumers in Java alone. Where
 # members pop, the broker itself goes on from there (5.4.0, PopMessageProcessor.resetPopOffset).
 PUSH, POP, JAVA = "CONSUME_PASSIVELY", "CONSUME_POP", "JAVA"
+# In a longer time without a look a broker may have restarted, and a member may have joined, committed and left.
+LONGEST_GAP_SECONDS = 4.0
 
 
 @dataclass(frozen=True)
 class Present:
     """`then`: client ids as the reset was applied; `first` and `now`: at the first and at the latest look since.
 
-    Null: not known, and of `now` `error` says why. `met_at`: the first look at which anybody was there.
+    Null: not known, and of `now` `error` says why. `met_at`: the first look at which anybody was there. `first_at` and
+    `last_at`: of looks that found out who was there; `watched`: no two of them in a row were too far apart.
     """
 
     then: frozenset[str] | None
@@ -29,6 +32,9 @@ class Present:
     lost: bool = False
     obeying: bool = True
     error: str | None = None
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    watched: bool = True
 
     @classmethod
     def at_apply(cls, members: Iterable[str] | None) -> "Present":
@@ -51,6 +57,9 @@ class Present:
             lost=self.lost or not (earlier or frozenset()) <= now,
             obeying=self.obeying and follow,
             error=None,
+            first_at=self.first_at or at,
+            last_at=at,
+            watched=self.watched and seconds_between(self.last_at, at) <= LONGEST_GAP_SECONDS,
         )
 
     @property
@@ -81,13 +90,20 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Written:
-    """`answered`: the broker said that it did it. `before` null: the queue had no commit."""
+    """`answered`: the broker said that it did it. `before` null: the queue had no commit. `before_at`: when that was
+    read; null: `at`.
+    """
 
     method: ResetMethod
     answered: bool
     before: int | None
     target: int
     at: datetime
+    before_at: datetime | None = None
+
+    def unseen_until(self, at: datetime | None) -> bool:
+        """Nothing was looked at from before the write until `at`, which is too long."""
+        return seconds_between(self.before_at or self.at, at) > LONGEST_GAP_SECONDS
 
     @property
     def back(self) -> bool:
@@ -127,6 +143,21 @@ class Case:
     @property
     def place(self) -> Place:
         return self.written.place(self.series.last)
+
+    @property
+    def broken(self) -> bool:
+        """Its broker may have restarted unnoticed since the write."""
+        return self.series.broken or self.written.unseen_until(self.series.changes[0].at)
+
+    @property
+    def may_be_lost(self) -> bool:
+        """Its broker may have restarted with an older offset: the first reading since is not the target."""
+        return self.broken and self.written.place(self.series.changes[self.series.start].offset) is not Place.AT
+
+    @property
+    def watched(self) -> bool:
+        """Since the write no member can have joined and left between two looks, unless within seconds."""
+        return self.present.watched and not self.written.unseen_until(self.present.first_at)
 
     @property
     def goes_on_from_target(self) -> bool:
@@ -177,7 +208,8 @@ class Change:
 class Series:
     """`last_at`: the latest reading that the broker answered; `error`: why later ones failed.
 
-    `broken`: it could not be read for a while, in which its broker may have been started anew.
+    `broken`: it was not read for a while, in which its broker may have restarted. `start`: the place of the change that
+    was read first after the latest such gap; `gap`: it lasts.
     """
 
     changes: tuple[Change, ...] = ()
@@ -185,14 +217,18 @@ class Series:
     count: int = 0
     error: str | None = None
     broken: bool = False
+    start: int = 0
+    gap: bool = False
 
     def read(self, at: datetime, offset: int | None) -> "Series":
         same = self.changes and self.changes[-1].offset == offset
         changes = self.changes if same else (*self.changes, Change(at, offset))
-        return Series(changes, at, self.count + 1, broken=self.broken)
+        gap = self.gap or seconds_between(self.last_at, at) > LONGEST_GAP_SECONDS
+        start = len(changes) - 1 if gap else self.start
+        return Series(changes, at, self.count + 1, broken=self.broken or gap, start=start)
 
     def failed(self, error: str) -> "Series":
-        return replace(self, error=error, broken=True)
+        return replace(self, error=error, broken=True, gap=True)
 
     @property
     def last(self) -> int | None:
@@ -234,7 +270,8 @@ def restored(readings: Sequence[Sequence[object]], last_at: datetime | None) -> 
     How often it was read is kept by nobody: once a change at least.
     """
     changes = tuple(Change(datetime.fromisoformat(str(at)), _offset(offset)) for at, offset in readings)
-    return Series(changes, (last_at or changes[-1].at) if changes else None, len(changes), broken=bool(changes))
+    read_at = (last_at or changes[-1].at) if changes else None
+    return Series(changes, read_at, len(changes), broken=bool(changes), gap=bool(changes))
 
 
 def seconds_between(start: datetime | None, end: datetime | None) -> float:

@@ -176,6 +176,7 @@ def written(row: ResetQueue, began: datetime) -> Written:
         before=row.now_offset if row.method == ResetMethod.NOTHING else row.before,
         target=row.target if told is None else told,
         at=row.written_at or row.before_at or began,
+        before_at=row.before_at,
     )
 
 

@@ -60,7 +60,9 @@ def _doubt(case: Case) -> str:
     present = case.present
     if case.series.error is not None:
         return stored_reason(ReadBackEvidence.UNREADABLE_SINCE, error=case.series.error)
-    if case.series.broken:
+    if present.nobody and not case.watched:
+        return stored_reason(ReadBackEvidence.NOT_WATCHED)
+    if case.broken:
         return stored_reason(ReadBackEvidence.READ_AGAIN)
     if present.now is None:
         error = present.error or stored_reason(ReadBackEvidence.NO_MEMBERS_ASKED)
@@ -84,7 +86,7 @@ def was_told(case: Case) -> bool:
     """
     if case.written.back or case.written.before is None:
         return case.was_at_target
-    if case.series.broken or not case.present.stayed:
+    if case.broken or not case.present.stayed:
         return False
     changes = case.series.changes
     reached = next((place for place, one in enumerate(changes) if _reached(case, one.offset)), None)
@@ -169,16 +171,30 @@ def _gone(case: Case) -> Finding:
 def _nobody_there(case: Case) -> Finding:
     if case.held(case.place) < case.timing.settled_seconds:
         return None
+    if not case.watched:
+        return _nobody_left(case)
     if case.place is Place.AT:
         return CONFIRMED, stored_reason(ReadBackEvidence.NOBODY_CONNECTED)
     if case.stands_still:
         late = not case.written.answered and case.age_seconds < ARRIVAL_SECONDS
         return None if late else (UNCHANGED, stored_reason(ReadBackEvidence.STANDS_AS_BEFORE))
-    if case.series.broken and case.series.last == case.written.before:
+    if case.broken and case.series.last == case.written.before:
         return UNCHANGED, stored_reason(ReadBackEvidence.BROKER_FORGOT)
     if case.is_ours:
         return OVERWRITTEN, stored_reason(ReadBackEvidence.NO_MEMBER_COMMITTED)
     return None
+
+
+def _nobody_left(case: Case) -> Finding:
+    """Nobody is there, but a member may have been. After a step back it may have consumed all of it again, up to where
+    the queue stood; instead of a step forwards, what was to be skipped, up to the target.
+    """
+    if case.place is Place.AT and (case.written.back or (case.is_ours and not case.may_be_lost)):
+        return CONFIRMED, stored_reason(ReadBackEvidence.NOBODY_CONNECTED)
+    if case.place is Place.BETWEEN:
+        return _between(case)
+    is_over = case.place is Place.AWAY and case.is_ours
+    return (OVERWRITTEN, stored_reason(ReadBackEvidence.SOMEBODY_COMMITTED_OVER)) if is_over else None
 
 
 def _at(case: Case) -> Finding:
@@ -194,7 +210,7 @@ def _at(case: Case) -> Finding:
 
 
 def _between(case: Case) -> Finding:
-    if case.held(Place.BETWEEN, Place.BEYOND) < case.timing.settled_seconds:
+    if case.may_be_lost or case.held(Place.BETWEEN, Place.BEYOND) < case.timing.settled_seconds:
         return None
     if not (_began_stored(case) if case.written.method == ResetMethod.COMMIT else case.goes_on_from_target):
         return None
@@ -210,8 +226,8 @@ def _beyond(case: Case) -> Finding:
         return None
     if case.written.method == ResetMethod.CLIENT:
         return (CONFIRMED, stored_reason(ReadBackEvidence.TOLD_MEMBER_COMMITTED)) if was_told(case) else None
-    # A broker that was started anew has forgotten the reset, and maybe the offset too.
-    if not case.is_ours or case.series.broken:
+    # A broker that restarted has forgotten the reset, and maybe the offset too.
+    if not case.is_ours or case.broken:
         return None
     if _began_stored(case):
         return CONFIRMED, stored_reason(ReadBackEvidence.BEGAN_STORED)
@@ -224,6 +240,8 @@ def _beyond(case: Case) -> Finding:
 
 def _taken_or_stored(case: Case) -> bool:
     """Not where a member may have come to stand at the target by consuming what was to be skipped."""
+    if case.broken:
+        return False
     if case.present.came_after:
         return case.is_ours
     return case.written.method == ResetMethod.SERVER and case.written.answered and _is_taken(case)
@@ -261,7 +279,7 @@ def _away(case: Case) -> Finding:
         return OVERWRITTEN, stored_reason(ReadBackEvidence.SOMEBODY_COMMITTED_OVER)
     told = timing.told_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
     never_reached = case.series.first(lambda offset: (offset or 0) >= written.target) is None
-    if where_it_was and never_reached and case.age_seconds >= told + timing.settled_seconds:
+    if case.watched and where_it_was and never_reached and case.age_seconds >= told + timing.settled_seconds:
         settled = case.held(Place.AWAY) >= timing.settled_seconds
         return (UNCHANGED, stored_reason(ReadBackEvidence.TARGET_NOT_TAKEN)) if settled else None
     return None

@@ -38,13 +38,13 @@ from consumers.words.reasons import stored_words
 IN_DOUBT = stored_reason(ApplyReason.IN_DOUBT)
 
 
-def settle(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupSetup) -> None:
-    """Sets each of `rows`, unsaved: PLANNED where it was certainly not moved, else UNANSWERED.
+def settle(rows: Sequence[ResetQueue], fresh: GroupSetup) -> None:
+    """Sets each of `rows`, unsaved: PLANNED where another write cannot replay anything twice, else UNANSWERED.
 
     `fresh` must be read so late that the dead worker's last call has arrived or is lost.
     """
     for row in rows:
-        if _was_not_moved(reset, row, fresh):
+        if _may_be_written_again(row, fresh):
             row.step, row.error, row.before, row.before_at = ResetStep.PLANNED, None, None, None
         else:
             doubt([row], fresh.taken_at)
@@ -56,18 +56,15 @@ def doubt(rows: Sequence[ResetQueue], now: datetime) -> None:
         row.step, row.error, row.written_at = ResetStep.UNANSWERED, IN_DOUBT, now
 
 
-def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupSetup) -> bool:
+def _may_be_written_again(row: ResetQueue, fresh: GroupSetup) -> bool:
     facts = fresh.queues.get(QueueKey.of(row))
     if facts is None or facts.error is not None or row.target is None or facts.now_offset != row.before:
         return False
     if row.method == ResetMethod.CLIENT or row.before == row.target:
         return False
-    # A member that was told to go further ahead never returns to its former offset.
-    return row.before is None or row.target > row.before or _nobody_was_there(reset, fresh)
-
-
-def _nobody_was_there(reset: Reset, fresh: GroupSetup) -> bool:
-    return (reset.seen or {}).get("members") == [] and fresh.members == ()
+    # Whoever went further ahead never returns to the former offset. Whoever went back does, by consuming: also a member
+    # that has left, because nobody looked since the worker died.
+    return row.before is None or row.target > row.before
 
 
 # Applies one reset to its end, wherever it stopped before. At most one worker does so at a time.
@@ -156,7 +153,7 @@ class _Work:
             self._save(in_doubt)
             return stored_reason(ApplyReason.STOPPED, why=against or GONE)
         fresh = self._look(group, rows)
-        settle(self._reset, in_doubt, fresh)
+        settle(in_doubt, fresh)
         self._save(in_doubt)
         waiting = [row for row in rows if row.step == ResetStep.PLANNED]
         if moved := what_moved(self._reset, waiting, fresh, settings.RESET_TOLERANCE_MESSAGES):

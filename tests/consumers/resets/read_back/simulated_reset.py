@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from consumers.models import ResetMethod, ResetOutcome
-from consumers.resets.applying.case import Present, Series, Timing, Written
+from consumers.resets.applying.case import LONGEST_GAP_SECONDS, Present, Series, Timing, Written, restored, saved
 from consumers.resets.applying.outcome import SettledOutcome, outcome_of
 from consumers.resets.planning.gather import Membership
 from tests.consumers.resets.read_back.simulated_group import TICK, At, Group, Stored
@@ -15,13 +15,14 @@ from tests.world import NOW
 READ_EVERY = 4
 LONGEST = 60.0
 # Who comes and goes between two looks is met by none of them.
-SHORTEST_STAY = 2.0
+SHORTEST_STAY = 2.0 + LONGEST_GAP_SECONDS
 
 
 @dataclass(frozen=True)
 class Scenario:
     """`acts`: (seconds after the writing, what happens): leave, crash, join, commit (by a stranger), restart, restart
-    and lose. `arrives`: false where the request was lost, and is therefore not answered.
+    and lose, restart and lose more. `arrives`: false where the request was lost, and is therefore not answered.
+    `away`: from when on nobody reads for how long, until another worker continues.
 
     `early`: a member came right before the writing, when nobody was seen.
     """
@@ -41,7 +42,12 @@ class Scenario:
     arrives: bool = True
     stranger: int = 0
     acts: tuple[tuple[float, str], ...] = ()
+    away: tuple[float, float] = (0.0, 0.0)
     seed: int = 0
+
+    def is_away(self, now: float) -> bool:
+        since, seconds = self.away
+        return since <= now < since + seconds
 
 
 @dataclass
@@ -49,6 +55,7 @@ class Told:
     verdict: SettledOutcome
     seconds: float
     group: Group
+    target: int
     readings: list[int | None] = field(default_factory=list)
 
     @property
@@ -57,12 +64,18 @@ class Told:
         ours = self.group.begun or bool(stored.at and stored.at.ours)
         match self.verdict.outcome:
             case ResetOutcome.CONFIRMED:
-                return ours or self.group.is_about_to_begin
+                return ours or self.group.is_about_to_begin or self._stands_at_target
             case ResetOutcome.OVERWRITTEN:
                 return stored.was_ours and not (stored.at and stored.at.ours)
             case ResetOutcome.UNCHANGED:
                 return not ours
         return True
+
+    @property
+    def _stands_at_target(self) -> bool:
+        """Whoever comes next begins there, whoever put it there after the broker had."""
+        stored = self.group.stored
+        return stored.was_ours and not self.group.members and stored.told == self.target
 
 
 def told(scenario: Scenario) -> Told:
@@ -70,18 +83,22 @@ def told(scenario: Scenario) -> Told:
     before = group.members
     if scenario.early:
         _join(scenario, group, "early")
+        group.joined_at = 0.0
     at, series = NOW, Series()
     _write(scenario, group)
     stood = None if scenario.before is None else scenario.before
     written = Written(scenario.method, scenario.answered, stood, scenario.target, at)
     present = Present.at_apply(before)
-    timing = Timing(12.0, at + timedelta(seconds=LONGEST), scenario.commit_every, 10.0 + scenario.commit_every)
+    longest = LONGEST + scenario.away[1]
+    timing = Timing(12.0, at + timedelta(seconds=longest), scenario.commit_every, 10.0 + scenario.commit_every)
     readings: list[int | None] = []
-    for step in range(int(LONGEST / TICK) + 2 * READ_EVERY):
+    for step in range(int(longest / TICK) + 2 * READ_EVERY):
         now = step * TICK
         _act(scenario, group, now)
         group.tick(now)
-        if step % READ_EVERY:
+        if scenario.is_away(now):
+            series, present = restored(saved(series), series.last_at), Present.at_apply(before)
+        if step % READ_EVERY or scenario.is_away(now):
             continue
         moment = at + timedelta(seconds=now)
         silent = now < group.silent_until
@@ -90,7 +107,7 @@ def told(scenario: Scenario) -> Told:
         readings.append(group.stored.told)
         verdict = outcome_of(written, series, present, timing, moment)
         if verdict is not None:
-            return Told(verdict, now, group, readings)
+            return Told(verdict, now, group, scenario.target, readings)
     raise AssertionError("it was never settled")
 
 
@@ -139,6 +156,8 @@ def _act(scenario: Scenario, group: Group, now: float) -> None:
                 group.restart_broker(now, None)
             case "restart and lose" if scenario.before is not None:
                 group.restart_broker(now, At(float(scenario.before), False))
+            case "restart and lose more" if scenario.before is not None:
+                group.restart_broker(now, At(scenario.before * 0.9, False))
 
 
 def _membership(scenario: Scenario, group: Group, silent: bool) -> Membership:

@@ -47,6 +47,7 @@ CASES: list[tuple[str, dict[str, Any], Readings, int, ResetOutcome]] = [
     ("no answer, never set back, or consumed again", {"then": ONE, "answered": False}, [(0, AHEAD)], 60, UNKNOWN),
     ("two owners commit in turn", {"then": ONE}, [(5 * n, (9100, 4100)[n % 2]) for n in range(13)], 60, UNKNOWN),
     ("its broker was away meanwhile", {"then": ONE}, [(0, TARGET), (2, "silent"), (5, 9100)], 60, UNKNOWN),
+    ("its broker lost it", {"then": ONE}, [(0, TARGET), (2, "-"), (5, 8900), (9, 9100)], 60, UNKNOWN),
     ("told members begin there", {"method": CLIENT, "then": ONE}, [(0, AHEAD), (10, TARGET)], 22, CONFIRMED),
     ("told, and consumed", {"method": CLIENT, "then": ONE}, [(0, AHEAD), (10, TARGET), (12, 9100)], 24, CONFIRMED),
     ("told, still where it was", {"method": CLIENT, "then": ONE}, [(0, AHEAD)], 60, UNKNOWN),

@@ -6,7 +6,7 @@ from consumers.models import ResetMethod
 from tests.consumers.resets.read_back.simulated_group import METHODS
 from tests.consumers.resets.read_back.simulated_reset import Scenario, told
 
-ACTS = ("leave", "crash", "join", "commit", "restart", "restart and lose")
+ACTS = ("leave", "crash", "join", "commit", "restart", "restart and lose", "restart and lose more")
 SERVER, CLIENT = ResetMethod.SERVER, ResetMethod.CLIENT
 
 
@@ -35,6 +35,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         # What somebody else sets between the two looks like a member that goes on from the target.
         stranger=draw(st.integers(0, 9000).filter(lambda offset: not target <= offset < max(before or 0, target + 1))),
         acts=tuple(acts),
+        away=draw(st.just((0.0, 0.0)) | st.tuples(st.floats(0, 20), st.floats(1, 60))),
         seed=draw(st.integers(0, 1000)),
     )
 
