@@ -81,7 +81,7 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
         hold.renew(now)
         error = stored_reason(ResendCause.MAYBE_SENT, why=reason)
         items.update(outcome=ResendOutcome.UNKNOWN, at=now, error=error)
-    finish(hold, reason, now)
+        finish(hold, reason, now)
 
 
 # Finds out the outcome of messages whose worker died while sending, or whose answer did not come.

@@ -246,7 +246,7 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
         maybe = ResetQueue.objects.filter(reset=hold.pk, left_out=None, step__in=MAYBE_MOVED)
         evidence = stored_reason(ReadBackEvidence.UNREADABLE_BACK, why=reason)
         maybe.update(step=ResetStep.READ_BACK, outcome=ResetOutcome.UNKNOWN, evidence=evidence)
-    finish(hold, reason, now)
+        finish(hold, reason, now)
 
 
 # Ends resets that kill one worker after the other: otherwise their group could never be reset again.

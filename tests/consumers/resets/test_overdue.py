@@ -7,11 +7,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models.signals import post_save
 
+from consumers.jobs.hold import Hold
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.acts import cancel
+from consumers.resets.applying.run import abandon
 from consumers.resets.request import expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.target_values import Asker, ResetRefused
 from consumers.words.reasons import stored_words
+from tests.dying import dies_at
 from tests.reset_rows import a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -169,3 +172,14 @@ def test_without_redis_a_wish_is_refused_unless_it_is_planned(
     refuse_unplanned(reset.pk, "Redis does not answer", NOW)
     reset.refresh_from_db()
     assert stored_words(reset.error) == error
+
+
+@pytest.mark.django_db
+def test_a_worker_that_dies_while_it_ends_a_reset_leaves_it_as_it_was() -> None:
+    reset = a_reset(a_group(a_cluster()), status=ResetStatus.APPLYING, started_at=ago(60), working_at=None)
+    a_reset_queue(reset, step=ResetStep.WRITTEN, written_at=ago(50))
+    with dies_at('"finished_at" ='):
+        abandon(Hold.take(Reset, reset.pk, ResetStatus.APPLYING, NOW), "The secret is gone.", NOW)
+    reset.refresh_from_db()
+    queue = reset.queues_of_it.get()
+    assert (reset.status, queue.step, queue.outcome) == (ResetStatus.APPLYING, ResetStep.WRITTEN, None)

@@ -7,6 +7,7 @@ from consumers.jobs.hold import Hold
 from consumers.models import Resend, ResendOutcome, ResendStatus
 from consumers.vocabulary.reasons import ResendCause, stored_reason
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
+from tests.dying import dies_at
 from tests.world import NOW, a_cluster, a_group, ago
 
 SENT, FAILED, UNKNOWN = ResendOutcome.SENT, ResendOutcome.FAILED, ResendOutcome.UNKNOWN
@@ -58,3 +59,11 @@ def test_without_a_way_to_its_cluster_nobody_knows_of_what_was_under_way(running
     running.refresh_from_db()
     assert (running.status, outcomes(running)) == (ResendStatus.PARTIAL, [UNKNOWN, CANCELLED])
     assert running.items.first().error == stored_reason(ResendCause.MAYBE_SENT, why="The secret is gone.")
+
+
+def test_a_worker_that_dies_while_it_ends_a_resend_leaves_it_as_it_was(running: Resend) -> None:
+    an_item(running, 1, ResendOutcome.SENDING, at=ago(40))
+    with dies_at('"finished_at" ='):
+        abandon(Hold.take(Resend, running.pk, ResendStatus.RUNNING, NOW), "The secret is gone.", NOW)
+    running.refresh_from_db()
+    assert (running.status, outcomes(running)) == (ResendStatus.RUNNING, [ResendOutcome.SENDING])
