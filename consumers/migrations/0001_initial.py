@@ -899,6 +899,7 @@ class Migration(migrations.Migration):
                 ('target_broker', models.CharField(max_length=255, null=True)),
                 ('target_queue_id', models.IntegerField(null=True)),
                 ('floor_offset', models.BigIntegerField(null=True)),
+                ('dlq_floor_offset', models.BigIntegerField(null=True)),
                 ('target_offset', models.BigIntegerField(null=True)),
                 ('error', models.TextField(null=True)),
                 ('resend', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='consumers.resend')),

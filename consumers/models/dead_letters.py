@@ -133,6 +133,7 @@ class ResendItem(models.Model):
     """One message of a re-send: the dead letter, where it was to go, and what became of it.
 
     `floor_offset` is the end of the target queue before the message was sent: where to look for it afterwards.
+    `dlq_floor_offset` is that of the DLQ at the target's broker, which may divert a message there; null: it does not.
     """
 
     resend = models.ForeignKey(Resend, on_delete=models.CASCADE, related_name="items")
@@ -147,6 +148,7 @@ class ResendItem(models.Model):
     target_broker = models.CharField(max_length=255, null=True)
     target_queue_id = models.IntegerField(null=True)
     floor_offset = models.BigIntegerField(null=True)
+    dlq_floor_offset = models.BigIntegerField(null=True)
     target_offset = models.BigIntegerField(null=True)
     error = models.TextField(null=True)
 

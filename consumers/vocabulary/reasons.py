@@ -300,6 +300,7 @@ class ResendCause(StrEnum):
     QUEUE_RECREATED = "queue_recreated"  # end, floor
     TOO_MANY_SINCE = "too_many_since"  # messages, searched
     OFFSETS_UNREADABLE = "offsets_unreadable"  # from, to
+    SEARCH_WITHOUT_END = "search_without_end"  # error
     # Of a whole resend.
     ACCOUNT_GONE = "account_gone"  # user
     PERMISSION_LOST = "permission_lost"  # user, permission, cluster

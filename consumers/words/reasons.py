@@ -90,6 +90,7 @@ RESEND_CAUSES: dict[str, str | Promise] = {
     ResendCause.QUEUE_RECREATED: _("the queue ends at %(end)s, and ended at %(floor)s before: it was recreated"),
     ResendCause.TOO_MANY_SINCE: _("%(messages)s messages arrived since; only the first %(searched)s were searched"),
     ResendCause.OFFSETS_UNREADABLE: _("offset %(from)s could not be read: the broker continues at %(to)s"),
+    ResendCause.SEARCH_WITHOUT_END: _("the search of the target queue did not end: %(error)s"),
     ResendCause.ACCOUNT_GONE: _("The account of %(user)s, who started the resend, no longer exists. Plan it again."),
     ResendCause.PERMISSION_LOST: _(
         "%(user)s, who started the resend, no longer has the permission %(permission)s for the cluster %(cluster)s. "

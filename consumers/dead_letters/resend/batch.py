@@ -3,7 +3,7 @@
 import asyncio
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -86,6 +86,12 @@ class ResendJob:
     def dlq_topic(self) -> str:
         return dlq_topic(self.group.name)
 
+    def diverted_to(self, target: Target) -> Target | None:
+        """Where a broker puts a message that it takes for one whose retries are used up: its DLQ has one queue (5.4.0,
+        SendMessageProcessor.handleRetryAndDLQ). Null where it diverts none.
+        """
+        return Target(self.dlq_topic, target.broker, 0) if self.to_group else None
+
     def mark(self, item: ResendItem) -> str:
         return f"{self.resend_id.hex}/{item.pk}"
 
@@ -96,7 +102,8 @@ class Ready:
     item: ResendItem
     outgoing: Outgoing
     target: Target
-    floor_offset: int
+    floor_offset: int = -1
+    dlq_floor_offset: int | None = None
 
 
 @dataclass(frozen=True)
@@ -114,9 +121,10 @@ async def prepare(ports: Ports, job: ResendJob, items: Sequence[ResendItem]) -> 
     topics = {item.target_topic for item in items if item.target_topic}
     routes = dict(zip(topics, await asyncio.gather(*(_route(ports, topic) for topic in topics)), strict=True))
     aimed = [_aim(ports, job, item, letter, routes) for item, letter in zip(items, letters, strict=True)]
-    queues = {ready.target for ready in aimed if isinstance(ready, Ready)}
+    targets = {ready.target for ready in aimed if isinstance(ready, Ready)}
+    queues = targets | {queue for target in targets if (queue := job.diverted_to(target)) is not None}
     ends = dict(zip(queues, await asyncio.gather(*(_end(ports, queue) for queue in queues)), strict=True))
-    return [_floored(ready, ends) for ready in aimed]
+    return [_floored(job, ready, ends) for ready in aimed]
 
 
 async def _letter(ports: Ports, job: ResendJob, item: ResendItem) -> StoredMessage | NotSent:
@@ -159,7 +167,7 @@ def _aim(
     letter: StoredMessage | NotSent,
     routes: dict[str, Route | RocketMQError],
 ) -> Ready | NotSent:
-    """Sets the target; the floor is not known yet."""
+    """Sets the target; the floors are not known yet."""
     if isinstance(letter, NotSent):
         return letter
     route = routes.get(item.target_topic or "")
@@ -173,7 +181,7 @@ def _aim(
         return NotSent(item, ResendOutcome.FAILED, stored_reason(ResendCause.NO_ORIGIN))
     try:
         outgoing = resent(letter, job.mark(item), retry_of=origin if job.to_group else None)
-        return Ready(item, outgoing, target_of(letter, item.broker, route, ports.addresses), -1)
+        return Ready(item, outgoing, target_of(letter, item.broker, route, ports.addresses))
     except (LocalProtocolError, NoTarget) as reason:
         return NotSent(item, ResendOutcome.FAILED, str(reason))
 
@@ -183,13 +191,16 @@ def origin_topic_of(letter: StoredMessage) -> str | None:
     return letter.properties.get("RETRY_TOPIC") or letter.properties.get("DLQ_ORIGIN_TOPIC") or None
 
 
-def _floored(ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) -> Ready | NotSent:
+def _floored(job: ResendJob, ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) -> Ready | NotSent:
     if isinstance(ready, NotSent):
         return ready
-    end = ends[ready.target]
-    if isinstance(end, RocketMQError):
-        return NotSent(ready.item, ResendOutcome.FAILED, stored_reason(ResendCause.TARGET_UNREAD, error=str(end)))
-    return Ready(ready.item, ready.outgoing, ready.target, end)
+    dlq = job.diverted_to(ready.target)
+    end, dlq_end = ends[ready.target], None if dlq is None else ends[dlq]
+    if isinstance(end, RocketMQError) or isinstance(dlq_end, RocketMQError):
+        unread = end if isinstance(end, RocketMQError) else dlq_end
+        why = stored_reason(ResendCause.TARGET_UNREAD, error=str(unread))
+        return NotSent(ready.item, ResendOutcome.FAILED, why)
+    return replace(ready, floor_offset=end, dlq_floor_offset=dlq_end)
 
 
 # One batch: marked in the database, then sent message by message, then recorded.
@@ -250,6 +261,7 @@ FIELDS = [
     "target_broker",
     "target_queue_id",
     "floor_offset",
+    "dlq_floor_offset",
     "target_offset",
     "error",
 ]
@@ -331,3 +343,4 @@ def _note_target(one: Ready) -> None:
     one.item.outcome, one.item.error, one.item.target_offset = ResendOutcome.SENDING, None, None
     one.item.target_topic, one.item.target_broker = one.target.topic, one.target.broker
     one.item.target_queue_id, one.item.floor_offset = one.target.queue_id, one.floor_offset
+    one.item.dlq_floor_offset = one.dlq_floor_offset

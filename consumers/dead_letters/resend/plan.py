@@ -277,11 +277,12 @@ TRIES, PAUSE_SECONDS = 5, 0.2
 @dataclass
 class Search:
     """`found`: offset by mark. `gap`: why not every message of the range was read, as a stored cause; null where all
-    were.
+    were. `diverted`: marks that were found in the DLQ.
     """
 
     found: dict[str, int] = field(default_factory=dict)
     gap: str | None = None
+    diverted: Collection[str] = ()
 
 
 async def search(
@@ -329,6 +330,8 @@ def send_result(mark: str, looked: Search, *, answered: bool) -> SendResult:
     """
     if mark in looked.found:
         return SendResult(ResendOutcome.SENT, looked.found[mark])
+    if mark in looked.diverted:
+        return SendResult(ResendOutcome.FAILED, error=stored_reason(ResendCause.DIVERTED))
     if looked.gap is not None:
         return SendResult(ResendOutcome.UNKNOWN, error=stored_reason(ResendCause.MAYBE_SENT, why=looked.gap))
     if answered:

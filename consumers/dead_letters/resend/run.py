@@ -16,6 +16,7 @@ from consumers.jobs.hold import (
     Answer,
     Hold,
     Kept,
+    NoEnd,
     NotHeld,
     Ports,
     connected,
@@ -25,6 +26,7 @@ from consumers.jobs.hold import (
 from consumers.jobs.permissions import may
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import NoAccess, WireClosed
+from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import ResendCause, stored_reason
 from consumers.words.reasons import stored_words
@@ -105,7 +107,12 @@ def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datet
     """Sets the outcome of each; SENDING remains where the broker did not answer but may still. Raises WireClosed and
     NotHeld."""
     for target, there in by_target(items).items():
-        looked: Looked = kept(partial(_look, ports, job, target, there))
+        looked: Looked
+        try:
+            looked = kept(partial(_look, ports, job, target, there))
+        except NoEnd as late:
+            # The next worker's search would not end either.
+            looked = stored_reason(ResendCause.SEARCH_WITHOUT_END, error=str(late))
         for item in there:
             if isinstance(looked, Search):
                 _conclude(item, looked, job, now)
@@ -122,16 +129,28 @@ def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendIt
     admin = ports.admin(target.broker)
     if admin is None:
         return stored_reason(ResendCause.ADDRESS_UNKNOWN, broker=target.broker)
-    floor = min(item.floor_offset for item in items if item.floor_offset is not None)
-    marks = {job.mark(item) for item in items}
     try:
-        looking = search(admin, target.topic, target.queue_id, floor, marks, ports.deadline_seconds)
-        return ports.wire.run(looking)
+        return ports.wire.run(_searched(admin, job, target, items, ports.deadline_seconds))
     except WireClosed:
         # A closed wire says nothing about the broker: the next attempt uses another wire.
         raise
     except RocketMQError as error:
         return error
+
+
+async def _searched(
+    admin: BrokerAdmin, job: ResendJob, target: Target, items: Sequence[ResendItem], deadline_seconds: float
+) -> Search:
+    """The target, and the DLQ for what is not there. Raises RocketMQError."""
+    marks = {job.mark(item) for item in items}
+    floor = min(item.floor_offset for item in items if item.floor_offset is not None)
+    looked = await search(admin, target.topic, target.queue_id, floor, marks, deadline_seconds)
+    missing, dlq = marks - set(looked.found), job.diverted_to(target)
+    if not missing or dlq is None:
+        return looked
+    floor = min(item.dlq_floor_offset or 0 for item in items)
+    diverted = await search(admin, dlq.topic, dlq.queue_id, floor, missing, deadline_seconds)
+    return Search(looked.found, looked.gap or diverted.gap, diverted.found)
 
 
 def _conclude(item: ResendItem, looked: Search, job: ResendJob, now: datetime) -> None:

@@ -1,16 +1,21 @@
 """What is concluded of a message that may have been sent."""
 
+import threading
+from collections.abc import Callable
+
 import pytest
 
 from consumers.dead_letters.resend import plan as searching
+from consumers.dead_letters.resend.batch import ResendJob
 from consumers.dead_letters.resend.plan import Search, search, send_result
-from consumers.dead_letters.resend.run import work
+from consumers.dead_letters.resend.run import PATIENCE, settle, work
+from consumers.jobs.hold import Answer, Hold, keep_alive
 from consumers.models import Resend, ResendOutcome, ResendStatus
 from consumers.vocabulary.reasons import ResendCause, reasons_in, stored_reason
 from consumers.words.reasons import stored_words
-from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item
+from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import Act
-from tests.fake_clock import FakeClock
+from tests.fake_clock import FakeClock, Killed
 
 SENT, UNKNOWN, FAILED, PLANNED = (
     ResendOutcome.SENT,
@@ -27,6 +32,7 @@ SENT, UNKNOWN, FAILED, PLANNED = (
         (Search({"m": 7}), True, SENT, 7),
         (Search({"m": 7}, gap="some are gone"), False, SENT, 7),
         (Search({"other": 7}), False, PLANNED, None),
+        (Search(diverted={"m"}), False, FAILED, None),
         (Search(), True, FAILED, None),
         (Search(gap="some are gone"), False, UNKNOWN, None),
         (Search(gap="some are gone"), True, UNKNOWN, None),
@@ -37,6 +43,10 @@ def test_it_is_judged_by_what_was_seen(
 ) -> None:
     found = send_result("m", looked, answered=answered)
     assert (found.outcome, found.target_offset) == (outcome, offset)
+
+
+# The reading of the clock at which the worker notes what the broker answered.
+DIES_AFTER_THE_FIRST_SEND = 6
 
 
 def looked(site: Site, floor: int, *marks: str) -> Search:
@@ -95,6 +105,44 @@ def test_where_the_target_was_made_anew_nobody_knows(site: Site, clock: FakeCloc
     assert resend.items.get().outcome == UNKNOWN
     resend.refresh_from_db()
     assert resend.status == ResendStatus.PARTIAL
+
+
+def test_a_search_that_never_ends_is_tried_again_only_for_a_while(site: Site, clock: FakeClock) -> None:
+    resend = left_sending(site, clock, 0)
+    item, job = resend.items.get(), ResendJob(resend.pk, site.group, to_group=True)
+    hold = Hold.take(Resend, resend.pk, ResendStatus.RUNNING, clock())
+    site.broker.awaits = ended = threading.Event()
+
+    def kept(ask: Callable[[], Answer]) -> Answer:
+        return keep_alive(hold, clock, ask, beat_seconds=0.01, longest_seconds=0.02)
+
+    settle(site.ports, job, [item], clock(), kept)
+    assert item.outcome == ResendOutcome.SENDING
+    clock.pass_by(PATIENCE.total_seconds())
+    settle(site.ports, job, [item], clock(), kept)
+    ended.set()
+    assert item.outcome == UNKNOWN
+    assert "did not end: the cluster gave no result within 0.02 s" in str(stored_words(item.error))
+
+
+def test_one_that_was_diverted_to_the_dlq_unseen_is_not_sent_again(site: Site, clock: FakeClock) -> None:
+    resend = site.running(site.died(2))
+    site.broker.acts, clock.kill_at = [Act.DIVERT], DIES_AFTER_THE_FIRST_SEND
+    with pytest.raises(Killed):
+        work(resend.pk, site.ports, clock, clock.pause)
+    assert (len(site.broker.sends), outcomes(resend)) == (1, [ResendOutcome.SENDING, PLANNED])
+    clock.kill_at = None
+    clock.pass_by(31)
+    work(resend.pk, site.ports, clock, clock.pause)
+    assert (len(site.broker.sends), outcomes(resend)) == (1, [FAILED, ResendOutcome.CANCELLED])
+    assert resend.items.all()[0].error == stored_reason(ResendCause.DIVERTED)
+
+
+def test_one_is_not_sent_again_where_the_dlq_was_made_anew(site: Site, clock: FakeClock) -> None:
+    resend = left_sending(site, clock, 0)
+    resend.items.update(dlq_floor_offset=12)
+    work(resend.pk, site.ports, clock, clock.pause)
+    assert (resend.items.get().outcome, site.broker.sends) == (UNKNOWN, [])
 
 
 def test_one_that_is_not_there_is_sent(site: Site, clock: FakeClock) -> None:
