@@ -114,7 +114,8 @@ def _is_said_beside_it(row: Any, name: str, reason: str) -> bool:
 def _is_answer(row: Any, name: str, reason: str) -> bool:
     """Whether everything is known and there is no such number: nothing drains, was consumed or ever committed."""
     if name == "drain_seconds":
-        return None not in (row.lag_messages, row.consume_rate, row.produce_rate)
+        is_young = reason_code(reason) is ReasonCode.LAG_IS_YOUNG
+        return not is_young and None not in (row.lag_messages, row.consume_rate, row.produce_rate)
     if name == "expires_unconsumed_seconds":
         return reason_code(reason) == ReasonCode.NO_EXPIRY_EXPECTED
     if name == "retry_share":

@@ -54,6 +54,12 @@ def test_an_unknown_lag_shows_the_sum_that_is_known() -> None:
     assert "≥ 9,120 messages" in shown(without("lag_messages", lag_messages_at_least=9120), "lag_messages")
 
 
+def test_a_time_to_drain_whose_lag_is_newer_than_its_evaluation_is_unknown() -> None:
+    reason = coded_reason(ReasonCode.LAG_IS_YOUNG)
+    row = without("drain_seconds", reason, lag_messages=3, consume_rate=2.0, produce_rate=1.0)
+    assert "<b>unknown</b>" in shown(row, "drain_seconds", "brief=True")
+
+
 def test_a_null_without_a_reason_is_still_unknown() -> None:
     assert "no reason recorded" in shown(without("members", None), "members")
 
