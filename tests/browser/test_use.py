@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
@@ -107,6 +109,19 @@ def test_on_a_phone_the_header_is_low_and_what_it_opens_stays_on_the_screen(site
         "(r => [r.left, r.right])(document.querySelector('#freshness > .sheet').getBoundingClientRect())"
     )
     assert 0 <= left < right <= 390
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_the_panel_of_the_demo_stands_below_the_bar(site: Site, settings: Any, width: int) -> None:
+    settings.CONSUMERSCOPE_DEMO = True
+    site.page.set_viewport_size({"width": width, "height": 844})
+    page = site.open("/groups/")
+    page.click("#menu-demo summary")
+    bar, panel = (
+        page.eval_on_selector(name, "e => (r => [r.top, r.bottom])(e.getBoundingClientRect())")
+        for name in (".bar", "#menu-demo > .story")
+    )
+    assert panel[0] >= bar[1] - 1
 
 
 def weight(sizes: dict[str, int]) -> int:
