@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 from consumers.groups.queue_rows import STALE, QueueRow
 from consumers.models import GroupKind, HealthLevel, State, TimeLagKind, TopicKind
 from consumers.ownership.rows import SUBSCRIPTIONS, MemberRow
-from consumers.queries.declared import INSIDE, MESSAGES, Number, answer, public
+from consumers.queries.declared import CLIENTS, INSIDE, MESSAGES, QUEUES, RATE, Number, answer, public
 from consumers.queries.queues.starts import TagSampleRow
 from consumers.vocabulary.reasons import VolumeReason
 from consumers.vocabulary.states import RuleCode, UnknownReason
@@ -153,14 +153,12 @@ class GroupRow:
     lag_messages_at_least: int | None = field(
         metadata=public("The sum of the queues that are known", label=_("Lag at least"), unit=MESSAGES)
     )
-    never_committed_queues: int | None = field(
-        metadata=public(label=_("Never committed"), unit=_("queues"), stored=TOTAL)
-    )
+    never_committed_queues: int | None = field(metadata=public(label=_("Never committed"), unit=QUEUES, stored=TOTAL))
     lost_queues: int | None = field(
         metadata=public(
             "Queues whose committed offset was read before, and is missing on the broker now",
             label=_("Offset lost"),
-            unit=_("queues"),
+            unit=QUEUES,
             stored=TOTAL,
         )
     )
@@ -180,7 +178,7 @@ class GroupRow:
         metadata=public(
             "Messages per second",
             label=_("Consumed"),
-            unit=MESSAGES,
+            unit=RATE,
             number=Number.RATE,
             stored=JUDGED,
             column=4,
@@ -191,7 +189,7 @@ class GroupRow:
         metadata=public(
             "Messages per second",
             label=_("Produced"),
-            unit=MESSAGES,
+            unit=RATE,
             number=Number.RATE,
             stored=JUDGED,
             column=3,
@@ -222,7 +220,7 @@ class GroupRow:
     members: int | None = field(
         metadata=public(
             label=_("Members"),
-            unit=_("clients"),
+            unit=CLIENTS,
             stored=GROUP,
             column=6,
             tooltip=_("Clients of the group that are connected to the brokers."),
@@ -235,7 +233,7 @@ class GroupRow:
         metadata=public(
             "Messages per second into the retry topic",
             label=_("Into retry"),
-            unit=MESSAGES,
+            unit=RATE,
             number=Number.RATE,
             stored=JUDGED,
         )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext_lazy as _
 
-from consumers.queries.declared import MESSAGES, Number, answer, public
+from consumers.queries.declared import QUEUES, RATE, Number, answer, public
 
 SUBSCRIPTIONS = "topic, expression, expression_type"
 
@@ -55,12 +55,12 @@ class MemberRow:
     orderly: bool | None
     consume_type: str | None
     message_model: str | None
-    queues: int | None = field(metadata=public(label=_("Queues"), unit=_("queues")))
+    queues: int | None = field(metadata=public(label=_("Queues"), unit=QUEUES))
     messages_per_second: float | None = field(
         metadata=public(
             "Consumed from its own queues, over the last complete minutes",
             label=_("Consumed"),
-            unit=MESSAGES,
+            unit=RATE,
             number=Number.RATE,
         )
     )

@@ -15,7 +15,7 @@ from consumers.vocabulary.reasons import reason_codes
 
 Row = TypeVar("Row", bound=type)
 Made = TypeVar("Made")
-MESSAGES, OFFSET = _("messages"), _("offset")
+MESSAGES, QUEUES, CLIENTS, RATE, OFFSET = _("messages"), _("queues"), _("clients"), _("msg/s"), _("offset")
 # A field that only our own code reads.
 INSIDE: dict[str, Any] = {"inside": True}
 # What a text may be, beside enums and such.

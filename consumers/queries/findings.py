@@ -332,7 +332,8 @@ def _topics(value: Any) -> str:
         for topic, said in sorted(value.items())[:MOST_TOPICS]
     ]
     if len(value) > MOST_TOPICS:
-        shown.append(gettext("%d more topics") % (len(value) - MOST_TOPICS))
+        more = len(value) - MOST_TOPICS
+        shown.append(ngettext("%(n)s more topic", "%(n)s more topics", more) % {"n": more})
     return "; ".join(shown)
 
 

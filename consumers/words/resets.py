@@ -348,7 +348,7 @@ APPLIED: dict[str, str | Promise] = {
 
 ACTS: dict[str, str | Promise] = {
     ResetAct.REQUESTED: _("Requested a plan: %(target_kind)s."),
-    ResetAct.PLANNED: _("Planned %(queues)s queues."),
+    ResetAct.PLANNED: _("Planned; queues: %(queues)s."),
     ResetAct.PLAN_EXPIRED: _("The plan expired."),
     ResetAct.APPLIED: _("Applied the plan."),
     ResetAct.RESUMED: _("Resumed; queues: %(queues)s. It had ended early: %(why)s"),

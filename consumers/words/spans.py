@@ -89,9 +89,14 @@ def counted(name: str, number: int) -> str:
 
 
 # Numbers, durations and places in words: what every page, error and notification shares.
-def rate(per_second: float) -> str:
-    """Messages per second, with as many digits as matter."""
-    return gettext("%(rate)s/s") % {"rate": f"{per_second:,.0f}" if abs(per_second) >= 10 else f"{per_second:.2g}"}
+def per_second(messages: float) -> str:
+    """With as many digits as matter; the unit stands beside it."""
+    return f"{messages:,.0f}" if abs(messages) >= 10 else f"{messages:.2g}"
+
+
+def rate(messages: float) -> str:
+    """`4 msg/s`"""
+    return gettext("%(rate)s msg/s") % {"rate": per_second(messages)}
 
 
 def size(octets: float) -> str:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from consumers.alerts.queries.words import rule_name_words
 from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.vocabulary.states import NO_LAG_REASONS, Flag
+from consumers.words import spans
 from dashboard.wording import numbers
 from dashboard.wording.help import HELP
 from dashboard.wording.numbers import FIELDS
@@ -24,7 +25,7 @@ register.filter("day_and_time", numbers.day_and_time)
 register.filter("duration", numbers.duration)
 register.filter("size", numbers.size)
 register.filter("share", numbers.share)
-register.filter("rate", numbers.rate)
+register.filter("per_second", numbers.per_second)
 register.filter("end_of_id", numbers.end_of_id)
 
 
@@ -69,7 +70,8 @@ def field(context: template.Context, row: Any, name: str, unit: bool = False, br
         return _time_lag(context, row, text, unit)
     if name == "expires_unconsumed_seconds" and row.expires_unconsumed_at_most:
         return format_html('<abbr title="{}">≤ {}</abbr>', _("a queue that is unknown may lose messages sooner"), text)
-    return format_html('{} <span class="u">{}</span>', text, how.unit) if unit and how.unit else format_html("{}", text)
+    said = how.unit_of(value) if unit else ""
+    return format_html('{} <span class="u">{}</span>', text, said) if said else format_html("{}", text)
 
 
 def reason_of(row: Any, name: str) -> str:
@@ -101,7 +103,7 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
     said = unknown(context, reason, last_good_of(row, name))
     if not at_least:
         return said
-    sum_of_known = _("≥ %(n)s messages") % {"n": FIELDS[name].write(at_least)}
+    sum_of_known = f"≥ {spans.messages(at_least)}"
     return format_html('<span class="at-least">{}</span>{}', sum_of_known, said)
 
 

@@ -6,12 +6,13 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.logs.queries import LogFileRow
 from consumers.models import State
 from consumers.vocabulary.states import Flag
 from consumers.words.logs import log_form_words, log_role_words
+from consumers.words.spans import messages
 from consumers.words.states import FLAGS, MEANINGS
 from dashboard.figures.offset_bars import offset_bar
 from dashboard.figures.time_bars import sparkline, state_shape
@@ -45,10 +46,11 @@ def lag_line(values: Sequence[float | None] | None) -> SafeString:
     known = [value for value in values or [] if value is not None]
     if not known:
         return sparkline([None], _("lag in the range: unknown"))
-    words = {"low": count(min(known)), "high": count(max(known))}
-    label = _("lag in the range: %(low)s to %(high)s messages") % words
+    words = {"low": count(min(known)), "high": messages(round(max(known)))}
+    label = _("lag in the range: %(low)s to %(high)s") % words
     gaps = len(values or []) - len(known)
-    return sparkline(values or [], f"{label}, {_('unknown in %s windows') % gaps}" if gaps else label, floor=FEW)
+    unknown = ngettext("unknown in %(n)s window", "unknown in %(n)s windows", gaps) % {"n": gaps}
+    return sparkline(values or [], f"{label}, {unknown}" if gaps else label, floor=FEW)
 
 
 @register.simple_tag

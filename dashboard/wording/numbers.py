@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 from django.utils.dateformat import format as written
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, pgettext_lazy
 
 from consumers.clusters.queries import ReadingRow
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupRow
 from consumers.ownership.rows import MemberRow
-from consumers.queries.declared import Number
+from consumers.queries.declared import CLIENTS, MESSAGES, QUEUES, Number
 from consumers.words import spans
-from consumers.words.spans import chosen as chosen, rate as rate, size as size
+from consumers.words.spans import chosen as chosen, per_second as per_second, rate as rate, size as size
 
 # Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
 ID_LETTERS = 12
@@ -104,10 +104,19 @@ class Field:
     unit: str | Promise
     write: Callable[[float], str]
 
+    def unit_of(self, value: float) -> str | Promise:
+        """`1 message`, `2 messages`."""
+        return next((one for one, many in UNITS if many is self.unit), self.unit) if value == 1 else self.unit
 
+
+UNITS = (
+    (pgettext_lazy("counted", "message"), MESSAGES),
+    (pgettext_lazy("counted", "queue"), QUEUES),
+    (pgettext_lazy("counted", "client"), CLIENTS),
+)
 WRITERS: dict[Number, Callable[[float], str]] = {
     Number.COUNT: count,
-    Number.RATE: rate,
+    Number.RATE: per_second,
     Number.SHARE: share,
     Number.DURATION: duration,
 }

@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
+from consumers.words.spans import counted, messages
 
 from .numbers import absolute, chosen, count
 
@@ -56,13 +57,13 @@ def destination(kind: str, value: Any) -> str:
     if kind == ResetKind.OFFSET:
         return _("to offset %s") % count(value)
     if kind == ResetKind.SHIFT:
-        return (_("shift by −%s messages") if value < 0 else _("shift by +%s messages")) % count(abs(value))
+        return (_("shift by −%s") if value < 0 else _("shift by +%s")) % messages(abs(value))
     if kind == ResetKind.SKIP_OLDER:
         return _("skip older than %s") % chosen(value)
     if kind == ResetKind.COPY:
         return _("copy from group %s") % value
     if kind == ResetKind.OFFSETS:
-        return _("offset list of %s queues") % count(len(value))
+        return _("offset list of %s") % counted("_queues", len(value))
     if kind == ResetKind.RESTORE:
         return _("rollback: offsets before an earlier reset")
     return _moment(kind, value)

@@ -26,7 +26,7 @@ from consumers.words.spans import age, rate
             State.WARN,
             "falling_behind",
             {"lag_messages": 52118, "consume_rate": 0.25, "time_lag_from_seconds": 60, "time_lag_to_seconds": 192},
-            "falling behind · time lag rose from 1 min to 3 min 12 s · lag 52,118 messages · consumes 0.25/s",
+            "falling behind · time lag rose from 1 min to 3 min 12 s · lag 52,118 messages · consumes 0.25 msg/s",
         ),
         (
             State.LOSS,
@@ -68,7 +68,7 @@ def test_it_names_the_queue_that_decided():
 @pytest.mark.parametrize("state", [State.OK, State.WARN])
 def test_numbers_of_one_queue_stand_behind_its_name_whatever_the_state(state):
     detail = {"topic": "orders", "broker": "broker-a", "queue_id": 2, "lag_messages": 94, "consume_rate": 0.25}
-    said = "queue 2 of orders on broker-a: lag 94 messages, consumes 0.25/s"
+    said = "queue 2 of orders on broker-a: lag 94 messages, consumes 0.25 msg/s"
     assert state_parts(state, "draining", detail)[1:] == [said]
 
 
@@ -96,7 +96,7 @@ def test_it_says_an_age_in_two_units_at_most(seconds, expected):
 
 
 @pytest.mark.parametrize(
-    ("per_second", "expected"), [(0.25, "0.25/s"), (12.4, "12/s"), (40000, "40,000/s"), (0, "0/s")]
+    ("per_second", "expected"), [(0.25, "0.25 msg/s"), (12.4, "12 msg/s"), (40000, "40,000 msg/s"), (0, "0 msg/s")]
 )
 def test_it_says_a_rate_with_the_digits_that_matter(per_second, expected):
     assert rate(per_second) == expected

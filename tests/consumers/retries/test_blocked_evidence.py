@@ -9,7 +9,7 @@ from consumers.retries.heads import Sendbacks
 from tests.consumers.retries.test_blocked_kinds import CONCURRENT, FAILING, FINE, HEAD, ORDERLY
 
 ONE_BY_ONE = {"consumeMessageBatchMaxSize": "1", "PROP_THREADPOOL_CORE_SIZE": "2"}
-FAIL = "0.9/s of Stock failed at this member in its last minute, over all its queues"
+FAIL = "0.9 msg/s of Stock failed at this member in its last minute, over all its queues"
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,16 @@ def test_a_known_number_is_shown_with_its_unit() -> None:
     assert shown(KNOWN, "lag_messages", "unit=True") == '52,118 <span class="u">messages</span>'
 
 
+def test_the_unit_of_one_is_singular() -> None:
+    assert shown(replace(KNOWN, lag_messages=1), "lag_messages", "unit=True") == '1 <span class="u">message</span>'
+
+
+def test_a_rate_is_in_messages_per_second_and_bare_below_a_head_that_says_so() -> None:
+    row = replace(KNOWN, consume_rate=4.0)
+    assert shown(row, "consume_rate", "unit=True") == '4 <span class="u">msg/s</span>'
+    assert (shown(row, "consume_rate"), str(FIELDS["consume_rate"].unit)) == ("4", "msg/s")
+
+
 def test_zero_is_shown_as_zero() -> None:
     assert shown(replace(KNOWN, lag_messages=0), "lag_messages") == "0"
 

@@ -22,7 +22,7 @@ def test_it_says_how_often_and_of_whom(operator):
     assert "still firing at the end of the range" in said
     assert 'aria-label="By day, in UTC: 2026-03-13: 2 firings; 2026-03-14: 1 firing"' in said
     assert "would still at the end" in said
-    assert "one value per 1 min" in said
+    assert "series · step 1 min · took" in said
     assert 'href="/groups/prod/billing/"' in said
     assert "A condition that was met before the range counts from the start of the range." in said
 

@@ -51,7 +51,15 @@ def test_response_times_are_milliseconds_and_rates_are_messages_a_second(viewer:
     status = {"consume_rt": 12.5, "consume_ok_tps": 3.0, "consume_failed_tps": None, "consume_failed_messages": 0}
     Member.objects.update(consume_status={"Orders": status})
     cells = re.findall(r'<td class="num">(?:<span>)?([^<]*)', viewer.get(PAGE).text)
-    assert cells[:2] == ["12.50", "3/s"]
+    assert cells[:2] == ["12.50", "3"]
+
+
+@pytest.mark.parametrize(("messages", "size"), [(1_001, "&lt; 1"), (0, "0"), (None, "&lt; 1")])
+def test_a_size_that_is_rounded_down_to_zero_is_no_zero_beside_messages(
+    viewer: Client, messages: int | None, size: str
+) -> None:
+    Assignment.objects.update(cached_count=messages, cached_mib=0)
+    assert f'<td class="num">{size}</td>' in viewer.get(PAGE).text
 
 
 def test_it_says_when_the_client_reported_its_rates(viewer: Client) -> None:
