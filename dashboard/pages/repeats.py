@@ -108,6 +108,8 @@ def listed_repeats(frame: Frame, cluster: str | None, group: str | None) -> dict
     return {
         "found": found,
         "lines": [RepeatLine(row, frame.to("group_repeats", row.cluster, row.group)) for row in found.rows],
+        # A remedy is of a cause: it is said once, below the rows.
+        "remedies": [row for row in {row.cause: row for row in found.rows}.values() if row.action or row.prevented_by],
         "totals": _cause_lines(frame, filters),
         "is_filtered": bool(filters.cause or (group and frame.request.GET.get("group"))),
         "pipeline": pipeline_status(frame.now),

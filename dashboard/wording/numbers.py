@@ -17,7 +17,7 @@ from consumers.words import spans
 from consumers.words.spans import chosen as chosen, per_second as per_second, rate as rate, size as size
 
 # Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
-ID_LETTERS = 12
+ID_LETTERS, NAME_LETTERS = 12, 20
 
 
 def count(value: float) -> str:
@@ -34,6 +34,11 @@ def duration(seconds: float) -> str:
 def end_of_id(message_id: str) -> str:
     """Ids of messages of one producer differ at their end."""
     return message_id if len(message_id) <= ID_LETTERS else f"…{message_id[-ID_LETTERS:]}"
+
+
+def middle_cut(name: str) -> str:
+    """Client IDs begin with the address, and differ at their end."""
+    return name if len(name) <= NAME_LETTERS else f"{name[: NAME_LETTERS // 2]}…{name[-NAME_LETTERS // 2 + 1 :]}"
 
 
 def share(part: float) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.models import Cluster, ConsumerGroup, GroupState, GroupTotal
+from consumers.models import Assignment, Client, Cluster, ConsumerGroup, GroupState, GroupTotal
 from tests.browser.conftest import Site
 from tests.world import ago
 
@@ -39,3 +39,15 @@ def test_the_list_of_groups_fits_a_laptop_whatever_its_values(wide_values: None,
     site.context.add_cookies([{"name": "language", "value": language, "url": site.url}])
     site.page.set_viewport_size({"width": 1440, "height": 900})
     assert site.open("/groups/").evaluate(BEYOND) == []
+
+
+@pytest.mark.parametrize("tab", ["", "ownership/"])
+def test_the_long_ids_of_owners_take_one_line_of_a_row_and_are_whole_on_hover(shop: None, site: Site, tab: str) -> None:
+    long = "172.17.0.12@23#1234567890123"
+    for rows in (Assignment.objects, Client.objects):
+        rows.filter(group__name="billing", client_id="10.0.0.7@3312").update(client_id=long)
+    site.page.set_viewport_size({"width": 1440, "height": 900})
+    page = site.open(f"/groups/prod-a/billing/{tab}")
+    owner = page.locator(f"td a[title='{long}']").first
+    assert owner.evaluate("e => e.getClientRects().length") == 1
+    assert page.evaluate(BEYOND) == []

@@ -153,7 +153,7 @@ def _wait(delivery: Delivery, before: int | None) -> tuple[datetime | None, str 
     if delivery.is_test or not delivery.channel.enabled:
         return own, _("waiting for a worker")
     if held_until is not None and (own is None or held_until > own):
-        return held_until, _("the channel is paused: %s") % delivery.channel.failing_why
+        return held_until, _("the channel is paused")
     return own, _("not accepted") if delivery.refusals else _("waiting for a worker")
 
 

@@ -31,7 +31,7 @@ from .frame import Frame, no_group, page
 
 QUEUES_SHOWN = 200
 PRODUCED, CONSUMED, TIME_LAG = "var(--series-2)", "var(--line)", "var(--line-total)"
-RATE = Scale(gettext_lazy("messages/s"), gettext_lazy("msg/s"), ",.4~g")
+RATE = Scale(gettext_lazy("msg/s"), gettext_lazy("msg/s"), ",.4~g")
 MESSAGES = Scale(gettext_lazy("messages"), gettext_lazy("messages"), ",d")
 TIME = Scale(gettext_lazy("time lag"), words=duration)
 

@@ -166,7 +166,7 @@ class Measure:
     scale: Scale
 
 
-PER_SECOND = Scale(gettext_lazy("messages/s"), gettext_lazy("msg/s"), ",.4~g")
+PER_SECOND = Scale(gettext_lazy("msg/s"), gettext_lazy("msg/s"), ",.4~g")
 MILLISECONDS = Scale(gettext_lazy("milliseconds"), gettext_lazy("ms"), ",.4~g")
 MEASURES = {
     measure.field: measure

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from consumers.alerts.queries.words import number_words
-from dashboard.wording.numbers import chosen, count, duration, share, size
+from dashboard.wording.numbers import chosen, count, duration, middle_cut, share, size
 from dashboard.wording.resets import destination
 
 
@@ -34,6 +34,14 @@ def test_no_duration_is_above_the_cap_or_in_more_than_two_units(seconds: float) 
     assert len(text.split()) <= (3 if text.startswith(">") else 4)
     days = re.search(r"(\d+) d", text)
     assert days is None or int(days[1]) <= 30
+
+
+@pytest.mark.parametrize(
+    ("client_id", "text"),
+    [("10.0.0.7@3312", "10.0.0.7@3312"), ("172.17.0.12@23#1234567890123", "172.17.0.1…567890123")],
+)
+def test_a_long_client_id_keeps_its_address_and_its_end(client_id: str, text: str) -> None:
+    assert middle_cut(client_id) == text
 
 
 def test_what_somebody_chose_is_said_in_full() -> None:

@@ -209,7 +209,8 @@ def test_a_channel_that_does_not_deliver_is_told_on_every_page_and_named_where_p
         assert "1 message waits · 500 busy" in read, address
     read = shown(viewer.get(at(channel)))
     assert "UTC: 500 busy Next try at" in read
-    assert "the channel is paused: 500 busy" in read
+    assert "the channel is paused" in read
+    assert read.count("500 busy") == 1
 
 
 def test_channels_that_deliver_are_no_news(viewer: Client) -> None:

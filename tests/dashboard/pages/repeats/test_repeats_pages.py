@@ -41,6 +41,16 @@ def test_it_shows_the_cause_its_evidence_and_what_to_do(billing, shown, url):
     assert "Orders broker-a/0 · offsets 900 to 1,019 · 40 to 120" in page
 
 
+@pytest.mark.parametrize("url", ["/repeats/", TAB])
+def test_a_remedy_is_said_once_however_many_repeats_it_is_for(billing, shown, url):
+    a_repeat(billing)
+    a_repeat(billing, ago(900))
+
+    page = shown(url)
+
+    assert (page.count("10.0.0.7@3312 left"), page.count("Find out why the member ended")) == (2, 1)
+
+
 def test_a_bound_that_is_unknown_is_no_zero_and_has_its_reason(billing, shown):
     part = a_part(ago(600), low=None, high=None, from_offset=None, until_offset=None, unknown="owner_not_sampled")
     reasons = dict.fromkeys(("redelivered_low", "redelivered_high"), "owner_not_sampled")
