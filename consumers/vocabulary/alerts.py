@@ -90,6 +90,29 @@ class AlertEvidence(StrEnum):
     ROLLOUT = "excluded_rollout"
 
 
+class PreviewReason(StrEnum):
+    """Why a preview does not know something, or differs from what evaluations found."""
+
+    NO_SUBJECT = "preview_no_subject"
+    NO_DATA = "preview_no_data"
+    NO_SAVED_RULE = "preview_no_saved_rule"
+    STILL_FIRING = "preview_still_firing"
+    STATES_COMPARED = "preview_states_compared"
+    NOT_RESOLVED = "preview_not_resolved"
+    NOT_STORED = "preview_not_stored"
+    OTHER_RULE = "preview_other_rule"  # names
+    RULE_CHANGED = "preview_rule_changed"  # at
+    RULE_DISABLED = "preview_rule_disabled"
+    OF_EXCLUDED = "preview_of_excluded"  # excluded_firings
+    OF_OTHERS = "preview_of_others"  # other_incidents
+    EVALUATED_LATE = "preview_evaluated_late"
+    PARTLY_UNKNOWN = "preview_partly_unknown"
+    SHORT_CONDITIONS = "preview_short_conditions"  # step_seconds
+    INCIDENTS_EXPIRED = "preview_incidents_expired"  # days
+    TOO_LONG = "preview_too_long"  # limit_seconds
+    CANCELLED = "preview_cancelled"
+
+
 class IncidentSentence(StrEnum):
     """What happened to an incident. `where` names its subject, `what` its state or rule there."""
 

@@ -3,7 +3,7 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.vocabulary.alerts import AlertEvidence, IncidentSentence
+from consumers.vocabulary.alerts import AlertEvidence, IncidentSentence, PreviewReason
 
 ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.PARTS: _("%(parts)s"),
@@ -84,6 +84,37 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.BROADCASTING: _("broadcasting: each member consumes all queues"),
     AlertEvidence.EVERY_OWNER: _("broadcasting: every member owns every queue"),
     AlertEvidence.ROLLOUT: _("rollout: each member restarts once"),
+}
+
+PREVIEW_REASONS: dict[str, str | Promise] = {
+    PreviewReason.NO_SUBJECT: _("no subjects in the selection"),
+    PreviewReason.NO_DATA: _("there is no data in the range"),
+    PreviewReason.NO_SAVED_RULE: _("no saved rule has this name"),
+    PreviewReason.STILL_FIRING: _("still firing at the end of the range"),
+    PreviewReason.STATES_COMPARED: _("states are compared"),
+    PreviewReason.NOT_RESOLVED: _("not resolved"),
+    PreviewReason.NOT_STORED: _(
+        "The stored data does not show why: rules may not have been evaluated, or a value changed between two windows."
+    ),
+    PreviewReason.OTHER_RULE: _("The preview differs from the saved rule in: %(names)s."),
+    PreviewReason.RULE_CHANGED: _(
+        "The saved rule was last changed at %(at)s UTC: it may have been different before, or may not have existed."
+    ),
+    PreviewReason.RULE_DISABLED: _("The saved rule is disabled."),
+    PreviewReason.OF_EXCLUDED: _("Of groups that the rule excludes: %(excluded_firings)s of the replay."),
+    PreviewReason.OF_OTHERS: _(
+        "Of subjects that are gone, or that the rule does not select today: %(other_incidents)s."
+    ),
+    PreviewReason.EVALUATED_LATE: _(
+        "Evaluations were late for a time: data that contradicted the last states was not stored."
+    ),
+    PreviewReason.PARTLY_UNKNOWN: _("Some values in the range are unknown."),
+    PreviewReason.SHORT_CONDITIONS: _("Conditions shorter than %(step_seconds)s are not visible here."),
+    PreviewReason.INCIDENTS_EXPIRED: _("Incidents are retained for %(days)s days."),
+    PreviewReason.TOO_LONG: _(
+        "It took longer than %(limit_seconds)s: choose a shorter range, or a rule of fewer groups."
+    ),
+    PreviewReason.CANCELLED: _("It was cancelled."),
 }
 
 INCIDENT_SENTENCES: dict[str, str | Promise] = {

@@ -72,6 +72,8 @@ COUNTED: dict[str, Callable[[int], str]] = {
     "members": lambda n: ngettext("%(count)s member", "%(count)s members", n),
     "episodes": lambda n: ngettext("%(count)s rebalance episode", "%(count)s rebalance episodes", n),
     "repeats": lambda n: ngettext("%(count)s repeat", "%(count)s repeats", n),
+    "firings": lambda n: ngettext("%(count)s firing", "%(count)s firings", n),
+    "incidents": lambda n: ngettext("%(count)s incident", "%(count)s incidents", n),
     "findings": lambda n: ngettext("%(count)s more finding", "%(count)s more findings", n),
 }
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Q
-from django.utils.translation import gettext as _, ngettext
 
 from consumers.alerts.measured import Subject, column_key
 from consumers.alerts.measures.registry import SPECS, measured
@@ -17,6 +16,8 @@ from consumers.alerts.preview.values import Grid, judged_moments, named_at_once
 from consumers.models import AlertRule, ConsumerGroup, Incident, Measure
 from consumers.polling.flags import offline_share
 from consumers.queries.limits import limits
+from consumers.vocabulary.alerts import AlertEvidence, PreviewReason
+from consumers.words.reasons import coded_reason
 
 from .request import Chosen
 
@@ -110,57 +111,36 @@ class Replay:
 
 
 def reasons(found: Evaluated, replay: Replay, now: datetime) -> list[str]:
-    """Sentences, none where the two do not differ."""
+    """None where the two do not differ."""
     if not found.differs:
         return []
     said = [*_of_the_rule(found, replay), *_of_the_range(found, replay, now)]
-    return said or [
-        _(
-            "The stored data does not show why: rules may not have been evaluated, or a value changed between two "
-            "windows."
-        )
-    ]
+    return said or [coded_reason(PreviewReason.NOT_STORED)]
 
 
 def _of_the_rule(found: Evaluated, replay: Replay) -> Iterator[str]:
     kept = found.rule
     if changed := [name for name in COMPARED if getattr(kept, name) != getattr(replay.rule, name)]:
-        yield _("The preview differs from the saved rule in: %s.") % ", ".join(changed)
+        yield coded_reason(PreviewReason.OTHER_RULE, names=changed)
     if kept.changed_at > replay.grid.since:
-        yield _(
-            "The saved rule was last changed at %s UTC: it may have been different before, or may not have existed."
-        ) % (f"{kept.changed_at:%Y-%m-%d %H:%M}")
+        yield coded_reason(PreviewReason.RULE_CHANGED, at=f"{kept.changed_at:%Y-%m-%d %H:%M}")
     if not kept.enabled:
-        yield _("The saved rule is disabled.")
+        yield coded_reason(PreviewReason.RULE_DISABLED)
 
 
 def _of_the_range(found: Evaluated, replay: Replay, now: datetime) -> Iterator[str]:
-    if count := replay.excluded:
-        yield (
-            ngettext(
-                "%d firing of the replay belongs to a group that the rule excludes.",
-                "%d firings of the replay belong to groups that the rule excludes.",
-                count,
-            )
-            % count
-        )
-    if count := found.elsewhere:
-        yield (
-            ngettext(
-                "%d incident belongs to a subject that is gone, or that the rule does not select today.",
-                "%d incidents belong to subjects that are gone, or that the rule does not select today.",
-                count,
-            )
-            % count
-        )
+    if replay.excluded:
+        yield coded_reason(PreviewReason.OF_EXCLUDED, excluded_firings=replay.excluded)
+    if found.elsewhere:
+        yield coded_reason(PreviewReason.OF_OTHERS, other_incidents=found.elsewhere)
     if replay.rule.measure == Measure.STATE and _was_late(replay.grid):
-        yield _("Evaluations were late for a time: data that contradicted the last states was not stored.")
+        yield coded_reason(PreviewReason.EVALUATED_LATE)
     if replay.unknown_share:
-        yield _("Some values in the range are unknown.")
+        yield coded_reason(PreviewReason.PARTLY_UNKNOWN)
     if replay.grid.step_seconds > 60:
-        yield _("Conditions shorter than %d minutes are not visible here.") % (replay.grid.step_seconds // 60)
+        yield coded_reason(PreviewReason.SHORT_CONDITIONS, step_seconds=replay.grid.step_seconds)
     if replay.grid.since < now - timedelta(days=settings.ALERT_HISTORY_DAYS):
-        yield _("Incidents are retained for %g days.") % settings.ALERT_HISTORY_DAYS
+        yield coded_reason(PreviewReason.INCIDENTS_EXPIRED, days=f"{settings.ALERT_HISTORY_DAYS:g}")
 
 
 def _was_late(grid: Grid) -> bool:
@@ -207,8 +187,9 @@ def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
             if share is not None and share > kinds.habit_offline_share:
                 shares[group.pk] = share
     return {
-        place: _("offline by habit: without a member for %(share)s of the last %(days)s days")
-        % {"share": f"{shares[subject.group_id]:.0%}", "days": f"{kinds.habit_days:g}"}
+        place: coded_reason(
+            AlertEvidence.OFFLINE_BY_HABIT, share=f"{shares[subject.group_id]:.0%}", days=f"{kinds.habit_days:g}"
+        )
         for place, subject in groups.items()
         if subject.group_id in shares
     }

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from consumers.alerts.measured import Subject
 from consumers.alerts.preview.values import DAY, MICROSECOND, Grid, moment
 from consumers.models import AlertRule, Incident
 from consumers.pipeline.slices import EPOCH, microseconds
+from consumers.vocabulary.alerts import PreviewReason
+from consumers.words.reasons import coded_reason
 
 from .compared import Evaluated, Replay, reasons
 from .request import Chosen
@@ -62,11 +62,11 @@ def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: ReplayFindings
     span = data_span(grid, found.known_at)
     unknown = span["unknown"]
     if share is None:
-        unknown["unknown_share"] = _("no subjects in the selection")
+        unknown["unknown_share"] = coded_reason(PreviewReason.NO_SUBJECT)
     if in_data is None:
-        unknown["unknown_share_in_data"] = _("there is no data in the range")
+        unknown["unknown_share_in_data"] = coded_reason(PreviewReason.NO_DATA)
     if found.evaluated is None:
-        unknown["evaluated"] = _("no saved rule has this name")
+        unknown["evaluated"] = coded_reason(PreviewReason.NO_SAVED_RULE)
     return {
         "fired": len(newest),
         "fired_excluded": excluded,
@@ -98,7 +98,7 @@ def data_span(grid: Grid, known_at: Collection[int]) -> dict[str, Any]:
     `known_at`: the moments of the grid at which anything was known. Each stands for the step before it.
     """
     moments = sorted(known_at)
-    nothing = _("there is no data in the range")
+    nothing = coded_reason(PreviewReason.NO_DATA)
     spans = unknown_spans(grid, map(moment, moments), None) if grid.count else []
     return {
         "known_from": said(moment(moments[0]) - grid.step) if moments else None,
@@ -175,7 +175,7 @@ def per_day(
                 "fired": counted[begin.date(), False] + counted[begin.date(), True],
                 "fired_excluded": counted[begin.date(), True],
                 "unknown_share": 1 - seen / there if there else None,
-                "unknown": {} if there else {"unknown_share": _("no subjects in the selection")},
+                "unknown": {} if there else {"unknown_share": coded_reason(PreviewReason.NO_SUBJECT)},
             }
         )
     return found
@@ -191,9 +191,9 @@ def _unknown_share(chosen: Chosen, grid: Grid, known: Mapping[int, int]) -> floa
 def _incident(one: Mapping[str, Any], chosen: Chosen, found: ReplayFindings) -> dict[str, Any]:
     unknown = {}
     if one["resolved_us"] is None:
-        unknown["to"] = _("still firing at the end of the range")
+        unknown["to"] = coded_reason(PreviewReason.STILL_FIRING)
     if one["worst_value"] is None:
-        unknown["worst_value"] = _("states are compared")
+        unknown["worst_value"] = coded_reason(PreviewReason.STATES_COMPARED)
     return {
         "subject": _subject(chosen.subjects[one["place"]]),
         "from": said(moment(one["started_us"])),
@@ -241,7 +241,7 @@ def _kept(incident: Incident) -> dict[str, Any]:
         "subject": _subject(Subject.of_incident(incident)),
         "fired_at": fired and said(fired),
         "to": over and said(over),
-        "unknown": {} if over else {"to": _("not resolved")},
+        "unknown": {} if over else {"to": coded_reason(PreviewReason.NOT_RESOLVED)},
     }
 
 

@@ -16,12 +16,15 @@ from consumers.models import AlertRule, Comparison, Measure, PreviewStatus, Rule
 from consumers.pipeline.runs import sentence
 from consumers.pipeline.upkeep import retentions
 from consumers.queries.limits import limits
+from consumers.vocabulary.alerts import PreviewReason
+from consumers.vocabulary.reasons import stored_reason
 
 from .compared import Fired, evaluated, excluded
 from .judged import decided, observations, replayed
 from .known_times import known_then
 from .request import Chosen, chosen, finest_seconds, is_cancelled
 from .result import DRAWN_AT_MOST, ReplayFindings, most_fired, result_of, unknown_spans
+from .stored import stored_result
 from .values import DAY_US, Grid, Past, PastScan, PastSource, Retention, Values, moment, step_for
 
 # Answers one preview: whom the rule selects, what was known of each, and what the machine makes of it.
@@ -126,7 +129,7 @@ LIMIT_SECONDS = 60.0
 # So long after it a worker that has not let go is ended: see the task.
 GRACE_SECONDS = 60.0
 LOOK_SECONDS = 0.5
-TOO_LONG = f"It took longer than {LIMIT_SECONDS:g} s: choose a shorter range, or a rule of fewer groups."
+TOO_LONG = stored_reason(PreviewReason.TOO_LONG, limit_seconds=LIMIT_SECONDS)
 
 
 class GivenUp(Exception):
@@ -149,7 +152,7 @@ def work_on(preview_id: UUID, clock: Callable[[], datetime], lake_of: Callable[[
     except Exception as error:
         _failed(preview_id, clock(), time.monotonic() - began, error)
         return
-    _end(preview_id, clock(), time.monotonic() - began, PreviewStatus.DONE, result=result)
+    _end(preview_id, clock(), time.monotonic() - began, PreviewStatus.DONE, result=stored_result(result))
 
 
 def _answered(preview: RulePreview, now: datetime, past: Past) -> dict[str, Any]:
@@ -169,7 +172,7 @@ def _bound(preview_id: UUID, began: float) -> Callable[[], None]:
         if now - looked >= LOOK_SECONDS:
             looked = now
             if is_cancelled(preview_id):
-                raise GivenUp("It was cancelled.")
+                raise GivenUp(stored_reason(PreviewReason.CANCELLED))
 
     return go_on
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from consumers.alerts.preview.notes import notes
+from consumers.alerts.preview.stored import worded_result
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, PreviewStatus, RulePreview
 from consumers.queries.declared import answer, answered, public
 from consumers.words.reasons import stored_words
@@ -63,7 +64,7 @@ def find_preview(preview_id: UUID) -> PreviewRow | None:
 
 
 def _with_notes(rule: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    return result | {"notes": notes(AlertRule(**rule), result["step_seconds"])}
+    return worded_result(result) | {"notes": notes(AlertRule(**rule), result["step_seconds"])}
 
 
 def unfinished_of(user: Any) -> UUID | None:

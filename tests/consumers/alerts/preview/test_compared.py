@@ -103,10 +103,10 @@ def test_it_says_what_of_the_range_may_have_led_to_it(settings):
     found = looked_at(rule, [fired(group, 240)], hours=96, step=600)
     assert found.elsewhere == 1
     assert sentences(found, rule, step=600, unknown_share=0.1, excluded=2, hours=96) == [
-        "2 firings of the replay belong to groups that the rule excludes.",
-        "1 incident belongs to a subject that is gone, or that the rule does not select today.",
+        "Of groups that the rule excludes: 2 firings of the replay.",
+        "Of subjects that are gone, or that the rule does not select today: 1 incident.",
         "Some values in the range are unknown.",
-        "Conditions shorter than 10 minutes are not visible here.",
+        "Conditions shorter than 10 min are not visible here.",
         "Incidents are retained for 2 days.",
     ]
 

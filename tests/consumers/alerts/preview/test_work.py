@@ -33,6 +33,8 @@ def test_it_keeps_the_answer(settings: Any, tmp_path: Any) -> None:
     assert row.seconds is not None
     assert row.seconds > 0
     assert (row.result["fired"], row.result["unknown_share"]) == (0, 1)
+    # Reasons are stored as codes: who reads them chooses the language.
+    assert row.result["unknown"]["known_from"] == '{"code": "preview_no_data"}'
 
 
 def test_what_fails_is_kept_as_a_sentence_and_raised() -> None:

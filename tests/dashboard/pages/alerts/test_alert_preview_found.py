@@ -5,6 +5,8 @@ import re
 import pytest
 
 from consumers.models import RulePreview
+from consumers.vocabulary.alerts import PreviewReason
+from consumers.vocabulary.reasons import stored_reason
 from dashboard.pages.alerts.alert_preview import unknown_words
 from tests.alert_rows import a_preview
 from tests.preview_pages import AUDIT, BILLING, RULE, a_day, data, done, incident, shown
@@ -86,6 +88,15 @@ def test_what_is_of_groups_that_are_left_alone_is_told_apart(operator):
     said = shown(operator, done(incidents=alone, by_subject=of_subjects, fired_excluded=1))
     assert f"1 of 3 belong to groups that the rule excludes today: {reason}." in said
     assert said.count('<rect class="fired apart"') == 1
+
+
+def test_reasons_are_stored_as_codes_and_read_in_the_language_of_the_reader(operator):
+    said = {"rule": 1, "fired": 0, "fired_before": 0, "only_replayed": 1, "only_evaluated": 0, "elsewhere": 0}
+    reasons = [stored_reason(PreviewReason.RULE_DISABLED), "of another version"]
+    row = done(evaluated=said | {"incidents": [], "left_out": 0, "reasons": reasons})
+    assert "<li>The saved rule is disabled.</li><li>of another version</li>" in shown(operator, row)
+    operator.cookies["language"] = "zh-hans"
+    assert "<li>已保存的规则已停用。</li>" in shown(operator, row)
 
 
 def test_windows_wider_than_a_minute_are_said_beside_the_number(operator):
