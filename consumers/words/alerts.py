@@ -1,7 +1,7 @@
 """Alerts in words: the evidence of rules, and what happens to incidents."""
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _, gettext_noop
 
 from consumers.vocabulary.alerts import AlertEvidence, IncidentSentence, PreviewReason
 
@@ -143,3 +143,41 @@ INCIDENT_SENTENCES: dict[str, str | Promise] = {
     IncidentSentence.UNACKNOWLEDGED: _("Acknowledgement withdrawn."),
     IncidentSentence.GROUP_ON_TOPIC: _("%(place)s on %(topic)s"),
 }
+
+# The names that built-in rules are made with. Whoever renames one has chosen the language.
+BUILT_IN_NAMES = (
+    gettext_noop("Messages lost"),
+    gettext_noop("Stopped"),
+    gettext_noop("Stalled"),
+    gettext_noop("Falling behind"),
+    gettext_noop("Offset went back"),
+    gettext_noop("Topic recreated"),
+    gettext_noop("Expires within 4 hours"),
+    gettext_noop("Expires within a day"),
+    gettext_noop("Expires unconsumed within 2 days"),
+    gettext_noop("Dead letters"),
+    gettext_noop("Many retries"),
+    gettext_noop("Frequent rebalances"),
+    gettext_noop("Queues with two owners"),
+    gettext_noop("State unknown"),
+    gettext_noop("Broker not scraped"),
+    gettext_noop("No name server"),
+    gettext_noop("Scrapes stopped"),
+    gettext_noop("Evaluation stale"),
+    gettext_noop("Time lag above 10 minutes"),
+    gettext_noop("More than 100,000 messages behind"),
+    gettext_noop("Drains for more than 4 hours"),
+    gettext_noop("Messages expired"),
+    gettext_noop("Queues without an owner"),
+    gettext_noop("Message stuck"),
+    gettext_noop("No members"),
+    gettext_noop("Group not stabilising"),
+    gettext_noop("Offsets lost"),
+    gettext_noop("Messages discarded or client ids duplicate"),
+    gettext_noop("Findings"),
+)
+
+
+def rule_name_words(name: str) -> str:
+    """A rule's name as pages show it. REST, notifications and filters have it as it is stored."""
+    return gettext(name) if name in BUILT_IN_NAMES else name

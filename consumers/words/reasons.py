@@ -329,6 +329,8 @@ def _shown(name: str, value: Any) -> str:
         return ", ".join(_shown(name, one) for one in value)
     if name == "unknown_reason":
         return reason_words(value)
+    if name in ("rule", "what"):
+        return alerts.rule_name_words(value)
     if name == "target_kind":
         return str(resets.KINDS.get(value, value))
     return stored_words(with_plain_times(str(value)))

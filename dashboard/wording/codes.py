@@ -46,6 +46,13 @@ RESENDS: dict[str, str | Promise] = {
     ResendOutcome.SKIPPED: _("skipped"),
 }
 
+# What somebody used to ask for a reset.
+VIA: dict[str, str | Promise] = {
+    "page": _("page"),
+    "rest": _("REST"),
+    "worker": _("worker"),
+}
+
 # As docs/anomalies.md lists them.
 ANOMALIES: dict[str, str | Promise] = {
     "members_gone": _("members gone"),
@@ -60,7 +67,7 @@ ANOMALIES: dict[str, str | Promise] = {
     "queue_unwritable": _("queue not writable"),
 }
 
-CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items(), ANOMALIES.items()))
+CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items(), VIA.items(), ANOMALIES.items()))
 
 
 def code_words(code: str) -> str:

@@ -51,3 +51,10 @@ def test_the_long_ids_of_owners_take_one_line_of_a_row_and_are_whole_on_hover(sh
     owner = page.locator(f"td a[title='{long}']").first
     assert owner.evaluate("e => e.getClientRects().length") == 1
     assert page.evaluate(BEYOND) == []
+
+
+@pytest.mark.parametrize("path", ["/", "/groups/prod-a/billing/", "/clusters/"])
+def test_headings_in_chinese_have_12_pixels(shop: None, site: Site, path: str) -> None:
+    site.context.add_cookies([{"name": "language", "value": "zh-hans", "url": site.url}])
+    sizes = "[...document.querySelectorAll('h1, h2, h3')].map(e => parseFloat(getComputedStyle(e).fontSize))"
+    assert min(site.open(path).evaluate(sizes)) >= 12

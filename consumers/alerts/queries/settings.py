@@ -38,6 +38,7 @@ from consumers.models import (
 )
 from consumers.queries.declared import answered
 from consumers.queries.limits import newest_evaluation
+from consumers.words.alerts import rule_name_words
 
 
 # Rules as rows, with what fires by them.
@@ -251,7 +252,7 @@ def _silence_row(silence: Silence, incidents: int, now: datetime) -> SilenceRow:
 def silence_words(silence: Silence) -> str:
     """What it silences."""
     selected = {name: getattr(silence, name) for name in ("cluster", "group_pattern", "topic", "labels")}
-    return selection_words(**selected, rule=silence.rule.name if silence.rule else "")
+    return selection_words(**selected, rule=rule_name_words(silence.rule.name) if silence.rule else "")
 
 
 # Notes about groups as rows, with how many groups each names.

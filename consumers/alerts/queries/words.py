@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext
+from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from consumers.models import Comparison, Measure, State
 from consumers.words.spans import age, chosen, messages
@@ -64,44 +64,7 @@ MEANINGS = {
     Measure.READING_AGE: gettext_lazy("The age of the last scrape of the cluster."),
     Measure.JUDGEMENT_AGE: gettext_lazy("The age of the last evaluation by the pipeline."),
 }
-# The names that built-in rules are made with. Whoever renames one has chosen the language.
-BUILT_IN_NAMES = (
-    gettext_noop("Messages lost"),
-    gettext_noop("Stopped"),
-    gettext_noop("Stalled"),
-    gettext_noop("Falling behind"),
-    gettext_noop("Offset went back"),
-    gettext_noop("Topic recreated"),
-    gettext_noop("Expires within 4 hours"),
-    gettext_noop("Expires within a day"),
-    gettext_noop("Expires unconsumed within 2 days"),
-    gettext_noop("Dead letters"),
-    gettext_noop("Many retries"),
-    gettext_noop("Frequent rebalances"),
-    gettext_noop("Queues with two owners"),
-    gettext_noop("State unknown"),
-    gettext_noop("Broker not scraped"),
-    gettext_noop("No name server"),
-    gettext_noop("Scrapes stopped"),
-    gettext_noop("Evaluation stale"),
-    gettext_noop("Time lag above 10 minutes"),
-    gettext_noop("More than 100,000 messages behind"),
-    gettext_noop("Drains for more than 4 hours"),
-    gettext_noop("Messages expired"),
-    gettext_noop("Queues without an owner"),
-    gettext_noop("Message stuck"),
-    gettext_noop("No members"),
-    gettext_noop("Group not stabilising"),
-    gettext_noop("Offsets lost"),
-    gettext_noop("Messages discarded or client ids duplicate"),
-    gettext_noop("Findings"),
-)
 IN_MESSAGES = frozenset({Measure.LAG, Measure.EXPIRED, Measure.REDELIVERED})
-
-
-def rule_name_words(name: str) -> str:
-    """A rule's name as pages show it. REST, notifications and filters have it as it is stored."""
-    return gettext(name) if name in BUILT_IN_NAMES else name
 
 
 def measure_words(measure: str) -> str:

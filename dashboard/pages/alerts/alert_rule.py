@@ -21,10 +21,11 @@ from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.request import why_no_history
 from consumers.alerts.queries.previews import unfinished_of
 from consumers.alerts.queries.settings import find_rule, rule_list
-from consumers.alerts.queries.words import MEANINGS, MEASURES, rule_name_words
+from consumers.alerts.queries.words import MEANINGS, MEASURES
 from consumers.alerts.rule_fields import RULE_FIELDS
 from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
+from consumers.words.alerts import rule_name_words
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown, whole_number

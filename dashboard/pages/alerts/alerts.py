@@ -19,11 +19,12 @@ from consumers.alerts.edits import acknowledge, unacknowledge
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused
 from consumers.alerts.queries.incidents import IncidentFilters, incident_detail, incident_list
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
-from consumers.alerts.queries.words import number_words, rule_name_words
+from consumers.alerts.queries.words import number_words
 from consumers.jobs.permissions import why_not
 from consumers.models import AlertRule, Incident, IncidentStatus, Severity
 from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_retained, step_for
+from consumers.words.alerts import rule_name_words
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import lag_figure
 from dashboard.pages.common.frame import Choice, Frame, frame_of, page, problems, refreshing, with_charts

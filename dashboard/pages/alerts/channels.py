@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, override
 
 from consumers.alerts.channels.channel_settings import CHANNEL_FIELDS, TEMPLATES
 from consumers.alerts.channels.payload import payload_of
@@ -24,11 +24,11 @@ from consumers.alerts.edits import remove_channel, save_channel, send_test
 from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape
 from consumers.alerts.queries.deliveries import channel_deliveries
 from consumers.alerts.queries.settings import channel_list, find_channel
-from consumers.alerts.queries.words import rule_name_words
 from consumers.alerts.tasks import hand_over_channel
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Channel, ChannelKind, IncidentEvent, IncidentEventKind, Severity
+from consumers.words.alerts import rule_name_words
 from dashboard.pages.common.frame import Frame, frame_of, page, part, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 from dashboard.pages.common.removal import Removal, removal
@@ -104,20 +104,27 @@ class Example:
 
 
 def example_of(form: ChannelForm, now: datetime) -> Example:
+    fired = IncidentEvent.objects.filter(kind=IncidentEventKind.FIRING)
+    event = fired.select_related("incident__rule").order_by("-at", "-pk").first()
+    of = _("a test, because nothing has fired yet") if event is None else _("the last incident that fired")
+    # Workers write messages, whose language is none of who looks.
+    with override(settings.LANGUAGE_CODE):
+        return Example(of, _rendered(form, event, now))
+
+
+def _rendered(form: ChannelForm, event: IncidentEvent | None, now: datetime) -> Rendered:
     channel = Channel(
         name=form.value("name") or _("this channel"),
         kind=form.kind.code,
         title_template=form.value("title_template"),
         body_template=form.value("body_template").replace("\r\n", "\n"),
     )
-    fired = IncidentEvent.objects.filter(kind=IncidentEventKind.FIRING)
-    event = fired.select_related("incident__rule").order_by("-at", "-pk").first()
-    named = settings.ALERT_NAMED_IN_MESSAGE
-    if event is None:
-        payload = sample_payload(NO_DELIVERY, 1, channel, _("somebody"), now)
-        return Example(_("a test, because nothing has fired yet"), render_message(payload, channel, named))
-    payload = payload_of(NO_DELIVERY, 1, channel, event.incident.rule, [event])
-    return Example(_("the last incident that fired"), render_message(payload, channel, named))
+    payload = (
+        sample_payload(NO_DELIVERY, 1, channel, _("somebody"), now)
+        if event is None
+        else payload_of(NO_DELIVERY, 1, channel, event.incident.rule, [event])
+    )
+    return render_message(payload, channel, settings.ALERT_NAMED_IN_MESSAGE)
 
 
 ROWS = 50

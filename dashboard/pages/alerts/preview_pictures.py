@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _, ngettext
 
 from consumers.alerts.queries.incidents import IncidentMark, incident_marks
 from consumers.alerts.queries.previews import PreviewRow
-from consumers.alerts.queries.words import rule_name_words
 from consumers.models import Severity
+from consumers.words.alerts import rule_name_words
 from dashboard.figures.fired_bars import Bar, DayBar, Gap, day_bars, incident_bars
 from dashboard.figures.layout import Span
 from dashboard.figures.time_bars import CRITICAL, INFO, WARNING, Mark

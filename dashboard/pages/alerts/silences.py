@@ -23,6 +23,7 @@ from consumers.alerts.queries.words import DAY_WORDS
 from consumers.alerts.silences import SILENCE_FIELDS, SilenceMatch, end, make, matched
 from consumers.jobs.permissions import check, why_not, why_nowhere
 from consumers.models import AlertRule, GroupNote, Silence
+from consumers.words.alerts import rule_name_words
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 from dashboard.pages.common.removal import Removal, removal
@@ -161,7 +162,10 @@ def _shown(
         "lengths": REPEATING,
         "rules": [
             ("", _("all rules"), not form.value("rule")),
-            *((pk, name, str(pk) == form.value("rule")) for pk, name in AlertRule.objects.values_list("pk", "name")),
+            *(
+                (pk, rule_name_words(name), str(pk) == form.value("rule"))
+                for pk, name in AlertRule.objects.values_list("pk", "name")
+            ),
         ],
         **paging,
     }

@@ -5,12 +5,22 @@ from importlib import import_module
 import pytest
 from django.utils.translation import override
 
-from consumers.alerts.queries.words import BUILT_IN_NAMES, rule_name_words
+from consumers.vocabulary.alerts import IncidentSentence
+from consumers.vocabulary.reasons import stored_reason
+from consumers.words.alerts import BUILT_IN_NAMES, rule_name_words
+from consumers.words.reasons import stored_words
 
 
 def test_every_built_in_rule_is_made_with_one_of_them():
     made = import_module("consumers.migrations.0003_rules").RULES
     assert [rule[1] for rule in made] == list(BUILT_IN_NAMES)
+
+
+def test_the_sentence_of_an_event_names_a_built_in_rule_in_the_language_of_the_reader():
+    event = stored_reason(IncidentSentence.RULE_ENDED, where="prod/billing", rule="Stopped", lasted_seconds=60)
+    assert stored_words(event).startswith("prod/billing: Stopped resolved")
+    with override("zh-hans"):
+        assert "Stopped" not in stored_words(event)
 
 
 @pytest.mark.parametrize("name", BUILT_IN_NAMES)

@@ -232,3 +232,10 @@ def test_a_secret_that_was_sent_is_not_made_anew_where_another_field_is_wrong(op
     page = operator.post("/alerts/channels/add/?kind=webhook", said).text
     assert '<input type="password" id="field-secret" name="secret" value=""' in page
     assert "Enter the value again" in page
+
+
+def test_the_example_is_in_the_language_of_messages_and_not_of_the_page(operator: Client) -> None:
+    english = operator.get("/alerts/channels/add/?kind=email").text
+    chinese = operator.get("/alerts/channels/add/?kind=email", headers={"accept-language": "zh-hans"}).text
+    shown = {page.partition('<pre class="rendered"')[2].partition("</pre>")[0] for page in (english, chinese)}
+    assert len(shown - {""}) == 1

@@ -160,7 +160,7 @@ def test_who_did_what_is_listed(viewer: Client, billing: ConsumerGroup) -> None:
     an_event(reset, "Asked for a plan.")
     an_event(reset, "Planned 1 queue.", by_name=None, address=None, via="worker")
     words = text(viewer.get(at(reset)))
-    assert "ops 10.1.2.3 rest Asked for a plan." in words
+    assert "ops 10.1.2.3 REST Asked for a plan." in words
     assert "a worker done by the system Planned 1 queue." in words
 
 
