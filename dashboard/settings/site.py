@@ -99,6 +99,7 @@ LOCALE_PATHS = [BASE_DIR / "dashboard" / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
+FORMAT_MODULE_PATH = "dashboard.formats"
 
 LOGGING = {
     "version": 1,
