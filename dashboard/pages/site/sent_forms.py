@@ -1,6 +1,7 @@
 """Forms that were sent in vain, and addresses that only forms are sent to: neither ends on an empty page."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -14,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from consumers.rest.problems import plain_problem
 
-from .problems import is_of_the_api
+from .problems import WrongQuery, is_of_the_api
 from .refusals import refusal
 
 # How Django begins these reasons, with the address at their end.
@@ -36,6 +37,19 @@ class SentForms:
             messages.warning(request, _("You were logged out before you sent this: nothing was done. Send it again."))
             answer.headers["Location"] = _login(_page_of_form(request))
         return answer
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """A field with a zero byte is refused: no text has one, and PostgreSQL stores none. The API's bodies are JSON,
+        and refused where they are read (JsonBody).
+        """
+        if request.method != "POST" or is_of_the_api(request):
+            return
+        sent = [(name, [name, *map(str, values)]) for name, values in request.POST.lists()]
+        sent += [(name, [name, *(file.name or "" for file in files)]) for name, files in request.FILES.lists()]
+        for name, texts in sent:
+            if any("\0" in text for text in texts):
+                words = {"name": name.replace("\0", "%00")}
+                raise WrongQuery(_("The field “%(name)s” holds a zero byte: take it out.") % words)
 
 
 def _not_a_page(request: HttpRequest, allowed: str) -> HttpResponse:
