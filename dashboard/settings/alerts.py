@@ -15,6 +15,11 @@ ALERT_HISTORY_DAYS = number(
     "How long resolved incidents, sent notifications, expired silences and previews are kept.",
     least=1,
 )
+ALERT_REPEAT_HOURS = number(
+    "ALERT_REPEAT_HOURS",
+    4,
+    "After this time a receiver that refused the notification of an incident gets it again, while the incident fires.",
+)
 # A message that cannot be delivered is tried again, after ever longer pauses, for so long.
 ALERT_DELIVERY_HOURS = number(
     "ALERT_DELIVERY_HOURS", 24, "How long a failed notification is retried. After that, the next one is sent."

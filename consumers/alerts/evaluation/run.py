@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
 from consumers.alerts.channels.payload import payload_of
 from consumers.alerts.channels.queue import NOT_ARRIVED, Taking, next_number
@@ -40,8 +41,21 @@ from .rows import WRITTEN, seen, silences_at
 AT_ONCE = 500
 FIRING = IncidentEventKind.FIRING
 NOWHERE = Q(delivery__status=DeliveryStatus.DROPPED)
-# Deliveries given up while the receiver was unreachable. A delivery that a receiver refused is not offered again.
+# Deliveries given up while the receiver was unreachable.
 IN_VAIN = Q(delivery__status=DeliveryStatus.FAILED, delivery__refusals=0)
+
+
+def offered_again(now: datetime) -> Q:
+    """Filters rows of DeliveryEvent whose firing a channel is notified of once more: the message reached nobody.
+
+    One that a receiver refused is offered again as Alertmanager does it: after the repeat interval, because whoever
+    runs the receiver may have set it right; and at once after a change of the channel.
+    """
+    long_ago = Q(delivery__created_at__lte=now - timedelta(hours=settings.ALERT_REPEAT_HOURS))
+    changed_since = Q(delivery__created_at__lt=F("channel__changed_at"))
+    return NOWHERE | IN_VAIN | (NOT_ARRIVED & (long_ago | changed_since))
+
+
 NotifiedChannels = Mapping[UUID, set[int]]  # ids of channels by the id of an incident
 
 
@@ -50,19 +64,21 @@ def notified_channels(incidents: Iterable[Incident]) -> NotifiedChannels:
     return _notified(NOT_ARRIVED, event__incident__in=list(incidents))
 
 
-def pending_firings(changes: Changes, channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
+def pending_firings(changes: Changes, channels: Sequence[Channel], now: datetime) -> Mapping[int, list[IncidentEvent]]:
     """By the id of each channel: the firing events that it takes and was not notified of. One query, and few for late
     ones.
     """
     left: dict[int, list[IncidentEvent]] = {channel.pk: [] for channel in channels}
     if not changes.audible:
         return left
-    notified, now = _notified(NOWHERE | IN_VAIN, event__incident__status=IncidentStatus.FIRING), _fired_now(changes)
+    again, fired_now = offered_again(now), _fired_now(changes)
+    notified = _notified(again, event__incident__status=IncidentStatus.FIRING)
     for channel in channels:
         taking = Taking.of(channel)
         not_notified = [one for one in changes.audible if channel.pk not in notified[one.pk] and taking.takes(one)]
-        left[channel.pk] = [now[one.pk] for one in not_notified if one.pk in now]
-        left[channel.pk] += _fired_before(channel, {one.pk: one for one in not_notified if one.pk not in now})
+        left[channel.pk] = [fired_now[one.pk] for one in not_notified if one.pk in fired_now]
+        before = {one.pk: one for one in not_notified if one.pk not in fired_now}
+        left[channel.pk] += _fired_before(channel, before, again)
     return left
 
 
@@ -81,7 +97,7 @@ def _fired_now(changes: Changes) -> dict[UUID, IncidentEvent]:
     return {event.incident_id: event for event in changes.events if event.kind == FIRING}
 
 
-def _fired_before(channel: Channel, incidents: Mapping[UUID, Incident]) -> list[IncidentEvent]:
+def _fired_before(channel: Channel, incidents: Mapping[UUID, Incident], again: Q) -> list[IncidentEvent]:
     """Firing events of earlier evaluations, with the incidents as they are now. An incident of a rule that was removed
     meanwhile has none: it was not written.
     """
@@ -89,7 +105,7 @@ def _fired_before(channel: Channel, incidents: Mapping[UUID, Incident]) -> list[
     for begin in range(0, len(ids), AT_ONCE):
         some = list(IncidentEvent.objects.filter(incident__in=ids[begin : begin + AT_ONCE], kind=FIRING))
         # A channel gets a change in one message only, and these messages reached nobody.
-        DeliveryEvent.objects.filter(NOWHERE | IN_VAIN, channel=channel, event__in=some).delete()
+        DeliveryEvent.objects.filter(again, channel=channel, event__in=some).delete()
         events += some
     for event in events:
         event.incident = incidents[event.incident_id]
@@ -166,7 +182,7 @@ def notify(changes: Changes, now: datetime) -> int:
     channels = list(Channel.objects.order_by("pk").prefetch_related("rules").annotate(has_lost=has_lost()))
     resolved = [event for event in changes.events if event.kind == IncidentEventKind.RESOLVED]
     notified = notified_channels(event.incident for event in resolved)
-    not_notified = pending_firings(changes, [channel for channel in channels if channel.enabled])
+    not_notified = pending_firings(changes, [channel for channel in channels if channel.enabled], now)
     pending = pending_resolutions([one for one in channels if one.has_lost and one.enabled and one.tells_resolved])
     to_go = 0
     for channel in channels:
