@@ -38,8 +38,12 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return reason_words(row.unknown_reason) if row.unknown_reason else ""
 
     @admin.display(description=_("error"), ordering="error")
-    def error_words(self, queue: models.ResetQueue) -> str | None:
-        return stored_words(queue.error)
+    def error_words(self, row: models.ResetQueue | models.Delivery) -> str | None:
+        return stored_words(row.error)
+
+    @admin.display(description=_("answer"), ordering="answer")
+    def answer_words(self, attempt: models.DeliveryAttempt) -> str:
+        return stored_words(attempt.answer)
 
     @admin.display(description=_("act"), ordering="sentence")
     def act(self, event: models.ResetEvent | models.IncidentEvent | models.AuditEvent) -> str:
@@ -235,12 +239,12 @@ show(
 )
 show(
     models.Delivery,
-    "created_at channel number is_test status attempts sent_at error",
+    "created_at channel number is_test status attempts sent_at error_words",
     "status",
     date_hierarchy="created_at",
 )
 show(models.DeliveryEvent, "delivery channel event")
-show(models.DeliveryAttempt, "at delivery number ok seconds answer", date_hierarchy="at")
+show(models.DeliveryAttempt, "at delivery number ok seconds answer_words", date_hierarchy="at")
 show(models.RulePreview, "created_at by since until status seconds error")
 show(models.SavedFilter, "name user query is_shared created_at", "is_shared", "name query")
 show(models.AlertEngine, "evaluated_at seconds rules groups error_at error")

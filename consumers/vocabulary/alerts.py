@@ -134,3 +134,46 @@ class IncidentSentence(StrEnum):
     UNACKNOWLEDGED = "incident_unacknowledged"
     # A place in these sentences.
     GROUP_ON_TOPIC = "incident_group_on_topic"  # place, topic
+
+
+class DeliveryResult(StrEnum):
+    """What became of a try to send a notification, or why there was none. What a receiver or the system said is in
+    their words: `error`, `said`, `reply`, `lines`.
+    """
+
+    # Of an exchange over HTTP.
+    ANSWERED = "delivery_answered"  # said
+    REFUSED = "delivery_refused"  # said
+    REDIRECTED = "delivery_redirected"  # said
+    ANSWERED_NO_TEXT = "delivery_answered_no_text"  # said
+    LATE = "delivery_late"  # origin, limit
+    NO_ANSWER = "delivery_no_answer"  # origin, error
+    NO_ADDRESS = "delivery_no_address"  # host
+    NOT_RESOLVED = "delivery_not_resolved"  # host, error
+    RESOLVED_LATE = "delivery_resolved_late"  # host, limit
+    NOT_PUBLIC = "delivery_not_public"  # host
+    LEADS_TO_NOT_PUBLIC = "delivery_leads_to_not_public"  # host, address
+    # Of mail.
+    NO_MAIL_SERVER = "delivery_no_mail_server"
+    MAIL_NOT_TAKEN = "delivery_mail_not_taken"  # error
+    MAIL_TAKEN = "delivery_mail_taken"  # taken, of
+    RECIPIENT_REFUSED = "delivery_recipient_refused"  # recipient, reply
+    # Of a service through Apprise.
+    SERVICE_NOT_PUBLIC = "delivery_service_not_public"  # host
+    SERVICE_LATE = "delivery_service_late"  # limit
+    SERVICE_LATE_PARTLY = "delivery_service_late_partly"  # limit, taken, of
+    APPRISE_UNREADABLE = "delivery_apprise_unreadable"  # exit_code
+    APPRISE_SAID = "delivery_apprise_said"  # lines
+    APPRISE_SILENT = "delivery_apprise_silent"
+    SERVICE_TOOK = "delivery_service_took"
+    # Of any kind.
+    TEMPLATE_FAILED = "delivery_template_failed"  # error
+    FIRES_AGAIN = "delivery_fires_again"
+    SETTINGS_UNREADABLE = "delivery_settings_unreadable"  # channel
+    SITE_FAILED = "delivery_site_failed"  # error
+    # Of a message that is not sent any more.
+    GIVEN_UP = "delivery_given_up"  # hours, why
+    SWITCHED_OFF = "delivery_switched_off"
+    WAS_OFF = "delivery_was_off"
+    FIRING_UNKNOWN = "delivery_firing_unknown"
+    TEST_UNTAKEN = "delivery_test_untaken"

@@ -3,7 +3,7 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy as _, gettext_noop
 
-from consumers.vocabulary.alerts import AlertEvidence, IncidentSentence, PreviewReason
+from consumers.vocabulary.alerts import AlertEvidence, DeliveryResult, IncidentSentence, PreviewReason
 
 ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.PARTS: _("%(parts)s"),
@@ -142,6 +142,55 @@ INCIDENT_SENTENCES: dict[str, str | Promise] = {
     IncidentSentence.ACKNOWLEDGED_WITH: _("Acknowledged: %(comment)s"),
     IncidentSentence.UNACKNOWLEDGED: _("Acknowledgement withdrawn."),
     IncidentSentence.GROUP_ON_TOPIC: _("%(place)s on %(topic)s"),
+}
+
+DELIVERY_RESULTS: dict[str, str | Promise] = {
+    DeliveryResult.ANSWERED: "%(said)s",
+    DeliveryResult.REFUSED: _("refused (%(said)s)"),
+    DeliveryResult.REDIRECTED: _("%(said)s: redirects are not followed: enter the address that it leads to"),
+    DeliveryResult.ANSWERED_NO_TEXT: _("%(said)s: an answer that is no text"),
+    DeliveryResult.LATE: _("%(origin)s did not answer within %(limit)s s."),
+    DeliveryResult.NO_ANSWER: _("%(origin)s did not answer: %(error)s."),
+    DeliveryResult.NO_ADDRESS: _("%(host)s has no address."),
+    DeliveryResult.NOT_RESOLVED: _("%(host)s has no address: %(error)s."),
+    DeliveryResult.RESOLVED_LATE: _("The address of %(host)s was not found within %(limit)s s."),
+    DeliveryResult.NOT_PUBLIC: _(
+        "%(host)s is not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS if channels may send there."
+    ),
+    DeliveryResult.LEADS_TO_NOT_PUBLIC: _(
+        "%(host)s is %(address)s, which is not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS if "
+        "channels may send there."
+    ),
+    DeliveryResult.NO_MAIL_SERVER: _("No mail server is set: see CONSUMERSCOPE_EMAIL_URL."),
+    DeliveryResult.MAIL_NOT_TAKEN: _("The mail server did not take it: %(error)s."),
+    DeliveryResult.MAIL_TAKEN: _("%(taken)s of %(of)s recipients taken by the mail server."),
+    DeliveryResult.RECIPIENT_REFUSED: _("%(recipient)s was refused: %(reply)s."),
+    DeliveryResult.SERVICE_NOT_PUBLIC: _(
+        "The service is at %(host)s, which is not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS "
+        "if channels may send there."
+    ),
+    DeliveryResult.SERVICE_LATE: _("The service did not answer within %(limit)s s."),
+    DeliveryResult.SERVICE_LATE_PARTLY: _(
+        "The service did not answer within %(limit)s s, and took %(taken)s of %(of)s changes."
+    ),
+    DeliveryResult.APPRISE_UNREADABLE: _("Apprise ended with %(exit_code)s and said nothing that can be read."),
+    DeliveryResult.APPRISE_SAID: "%(lines)s",
+    DeliveryResult.APPRISE_SILENT: _("Apprise did not say why."),
+    DeliveryResult.SERVICE_TOOK: _("The service took it."),
+    DeliveryResult.TEMPLATE_FAILED: "(%(error)s)",
+    DeliveryResult.FIRES_AGAIN: _("Nothing was sent: all that it ends fires again, under the same labels."),
+    DeliveryResult.SETTINGS_UNREADABLE: _(
+        "The address of %(channel)s was stored under another CONSUMERSCOPE_SECRET_KEY: enter it again, with its "
+        "secrets, or set the old key."
+    ),
+    DeliveryResult.SITE_FAILED: _("Consumerscope failed: %(error)s."),
+    DeliveryResult.GIVEN_UP: _("Given up after %(hours)s h in which nothing could be delivered: %(why)s"),
+    DeliveryResult.SWITCHED_OFF: _("The channel was switched off before it went."),
+    DeliveryResult.WAS_OFF: _("The channel was switched off when it ended."),
+    DeliveryResult.FIRING_UNKNOWN: _("Nobody was notified of what resolved."),
+    DeliveryResult.TEST_UNTAKEN: _(
+        "No worker took the test up in time: see that a worker of the queue alerts runs, and test again."
+    ),
 }
 
 # The names that built-in rules are made with. Whoever renames one has chosen the language.

@@ -23,6 +23,7 @@ from consumers.alerts.fields import (
     defaults_of,
 )
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
+from consumers.words.reasons import stored_words
 
 from .kinds.addresses import parsed_url
 from .kinds.channel_kind import ChannelKindSpec, SealedFields
@@ -203,7 +204,7 @@ def _checked_address(
         try:
             before = sealed_fields(channel, settings.SECRET_KEY)
         except ChannelNotReadable as error:
-            return {}, errors | {kind.fields[0].name: str(error)}
+            return {}, errors | {kind.fields[0].name: stored_words(str(error))}
     together = defaults_of(kind.fields) | before | values
     for field in kind.fields:
         if field.default is REQUIRED and not together.get(field.name):

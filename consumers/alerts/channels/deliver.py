@@ -17,6 +17,9 @@ from consumers.alerts.channels.kinds.sending import Means, Outcome
 from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Channel, Delivery, DeliveryAttempt, DeliveryStatus
 from consumers.models.channels import SEVERAL
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason
+from consumers.words.reasons import stored_words
 
 from .queue import REPEAT_EVERY, comes_again, give_up_what_is_old, never_refused, next_delivery, try_all_again
 from .receiver import (
@@ -47,7 +50,8 @@ def attempt(delivery: Delivery, hold: Hold, clock: Clock) -> Outcome:
         raise
     except Exception as error:
         # A bug in this program: logged for the channel, retried like any other failure, and raised.
-        _record(delivery, noted, Outcome(False, f"Consumerscope failed: {type(error).__name__}."), hold, clock())
+        why = stored_reason(DeliveryResult.SITE_FAILED, error=type(error).__name__)
+        _record(delivery, noted, Outcome(False, why), hold, clock())
         raise
     _record(delivery, noted, outcome, hold, clock())
     return outcome
@@ -164,7 +168,7 @@ def _note_outcome(channel: Channel, outcome: Outcome, now: datetime) -> None:
     """Records a failed repeat as seriously as a failed message: Alertmanager resolves alerts that are not repeated."""
     note_receiver(channel, outcome, UUID(int=channel.pk), now)
     if not outcome.ok:
-        logger.warning("%s was not told again of what fires: %s", channel.name, outcome.answer)
+        logger.warning("%s was not told again of what fires: %s", channel.name, stored_words(outcome.answer))
 
 
 def _is_due(channel: Channel, now: datetime) -> bool:

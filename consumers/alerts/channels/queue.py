@@ -24,6 +24,8 @@ from consumers.models import (
     IncidentStatus,
 )
 from consumers.models.channels import TO_GO
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason
 
 from .receiver import CHANNEL_KINDS, LONGEST_HOLD, LONGEST_PAUSE, is_held
 
@@ -60,15 +62,15 @@ class Taking:
 # A test message that is still queued after this time is given up.
 TEST_WAITS = timedelta(minutes=10)
 AT_ONCE = 100
-SWITCHED_OFF = "The channel was switched off before it went."
+SWITCHED_OFF = stored_reason(DeliveryResult.SWITCHED_OFF)
 # Filters rows of DeliveryEvent: the message is not sent any more, and certainly reached nobody.
 NOT_SENT = (DeliveryStatus.FAILED, DeliveryStatus.DROPPED)
 NOT_ARRIVED = Q(delivery__status__in=NOT_SENT, delivery__may_have_arrived=False)
-NOBODY_KNOWS = "Nobody was notified of what resolved."
+NOBODY_KNOWS = stored_reason(DeliveryResult.FIRING_UNKNOWN)
 # How often firing incidents are repeated to a receiver that forgets them.
 REPEAT_EVERY = timedelta(seconds=60)
 REPEATING = [kind.code for kind in CHANNEL_KINDS.values() if kind.repeat is not None]
-NOBODY_CAME = "No worker took the test up in time: see that a worker of the queue alerts runs, and test again."
+NOBODY_CAME = stored_reason(DeliveryResult.TEST_UNTAKEN)
 
 
 def next_delivery(channel: Channel, now: datetime) -> Delivery | None:
@@ -108,10 +110,12 @@ def try_all_again(channel: Channel, now: datetime) -> None:
 
 
 def give_up_what_is_old(channel: Channel, why: str, now: datetime) -> None:
-    """Gives up old messages: for a receiver that takes nothing, they would be retried one by one forever."""
+    """Gives up old messages: for a receiver that takes nothing, they would be retried one by one forever. `why` is a
+    stored reason.
+    """
     hours = settings.ALERT_DELIVERY_HOURS
     old = _untested(channel).filter(created_at__lte=now - timedelta(hours=hours))
-    error = f"Given up after {hours:g} h in which nothing could be delivered: {why}"
+    error = stored_reason(DeliveryResult.GIVEN_UP, hours=f"{hours:g}", why=why)
     old.update(status=DeliveryStatus.FAILED, next_try_at=None, error=error)
 
 

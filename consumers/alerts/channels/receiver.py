@@ -5,9 +5,10 @@ Texts need this because receivers and libraries often repeat what was sent to th
 
 import base64
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from importlib import import_module
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 from uuid import UUID
 
@@ -15,6 +16,8 @@ from consumers.alerts.channels.kinds.sending import Outcome
 from consumers.models import Channel, ChannelKind
 from consumers.models.channels import SEVERAL
 from consumers.polling.registration import OF_CHANNELS, SecretNotReadable, seal, unseal
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import reasons_in, stored_reason, stored_reasons
 
 from .kinds.apprise import OWN_SCHEMAS
 from .kinds.channel_kind import ChannelKindSpec, SealedFields
@@ -31,7 +34,7 @@ def kind_of(code: str) -> ChannelKindSpec:
 
 
 class ChannelNotReadable(Exception):
-    """The sealed settings of a channel cannot be decrypted; str() is one sentence."""
+    """The sealed settings of a channel cannot be decrypted; str() is a stored reason."""
 
 
 def sealed(fields: SealedFields, site_key: str) -> str:
@@ -43,10 +46,8 @@ def sealed_fields(channel: Channel, site_key: str) -> SealedFields:
     try:
         fields: SealedFields = json.loads(unseal(channel.sealed, site_key, OF_CHANNELS))
     except SecretNotReadable:
-        raise ChannelNotReadable(
-            f"The address of {channel.name} was stored under another CONSUMERSCOPE_SECRET_KEY: enter it again, with "
-            "its secrets, or set the old key."
-        ) from None
+        why = stored_reason(DeliveryResult.SETTINGS_UNREADABLE, channel=channel.name)
+        raise ChannelNotReadable(why) from None
     return fields
 
 
@@ -57,9 +58,25 @@ SHORTEST = 4
 
 
 def scrubbed_answer(answer: str, sealed: SealedFields, *others: str) -> str:
-    """An answer that is safe to store. Secrets are removed before the text is cut, so that no half of one remains."""
-    text = scrubbed(answer, [*secrets_in(sealed), *others])
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+    """A stored reason that is safe to store. Secrets are removed before a text is cut, so that no half of one
+    remains.
+    """
+    return _safe(answer, [*secrets_in(sealed), *others])
+
+
+def _safe(stored: str, secrets: list[str]) -> str:
+    reasons = reasons_in(stored)
+    if reasons == [stored]:
+        text = scrubbed(stored, secrets)
+        return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+    return stored_reasons([_safe_reason(one, secrets) for one in reasons])
+
+
+def _safe_reason(reason: Mapping[str, Any] | str, secrets: list[str]) -> str:
+    if isinstance(reason, str):
+        return _safe(reason, secrets)
+    values = {name: _safe(one, secrets) if isinstance(one, str) else one for name, one in reason.items()}
+    return stored_reason(**{**values, "code": reason["code"]})
 
 
 def scrubbed(text: str, secrets: Iterable[str]) -> str:

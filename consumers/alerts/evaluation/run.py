@@ -31,6 +31,8 @@ from consumers.models import (
     Severity,
 )
 from consumers.queries.limits import CLOCKS_DIFFER
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason
 
 from .changes import Changes, Compared
 from .rows import WRITTEN, seen, silences_at
@@ -168,7 +170,7 @@ def _ends_in(deliveries: list[UUID]) -> QuerySet[DeliveryEvent]:
 # One message for each rule and channel contains all changes of one evaluation.
 
 WORST_FIRST = {severity.value: number for number, severity in enumerate(Severity)}
-WAS_OFF = "The channel was switched off when it ended."
+WAS_OFF = stored_reason(DeliveryResult.WAS_OFF)
 # Changes of one rule: the key of its row, and its name, because a removed rule has only its name.
 Messages = dict[tuple[int | None, str], list[IncidentEvent]]
 

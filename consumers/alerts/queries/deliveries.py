@@ -16,6 +16,7 @@ from consumers.alerts.queries.rows import AttemptRow, DeliveryRow, said
 from consumers.models import Channel, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus, IncidentEvent
 from consumers.models.channels import SEVERAL, TO_GO
 from consumers.queries.declared import answered
+from consumers.words.reasons import stored_words
 
 
 # What a message waits for: earlier ones of its channel that tell of one of its incidents and are to go.
@@ -111,7 +112,7 @@ def _tries(ids: Iterable[UUID]) -> dict[UUID, list[AttemptRow]]:
 def _attempt(attempt: DeliveryAttempt) -> AttemptRow:
     not_seen = _("result unknown: the message may have arrived")
     why = {"seconds": not_seen, "ok": not_seen, "answer": not_seen if attempt.ok is None else _("no response")}
-    values = {"seconds": attempt.seconds, "ok": attempt.ok, "answer": attempt.answer}
+    values = {"seconds": attempt.seconds, "ok": attempt.ok, "answer": stored_words(attempt.answer)}
     return AttemptRow(number=attempt.number, at=attempt.at, **said(values, why))
 
 
@@ -132,6 +133,7 @@ def _row(
         delivery,
         why,
         id=str(delivery.pk),
+        error=stored_words(delivery.error),
         channel=delivery.channel_id,
         channel_name=delivery.channel.name,
         next_try_at=next_try_at,
@@ -239,4 +241,4 @@ def _of(row: Channel, waiting: tuple[int, datetime | None], now: datetime) -> Fa
     fails = row.failing_since is not None and (row.failures >= SEVERAL or now - row.failing_since >= LATE)
     waits = oldest is not None and now - oldest >= LATE
     since = row.failing_since if fails else oldest if waits else None
-    return None if since is None else FailingChannel(row.pk, row.name, since, messages, row.failing_why)
+    return None if since is None else FailingChannel(row.pk, row.name, since, messages, stored_words(row.failing_why))

@@ -39,6 +39,7 @@ from consumers.models import (
 from consumers.queries.declared import answered
 from consumers.queries.limits import newest_evaluation
 from consumers.words.alerts import rule_name_words
+from consumers.words.reasons import stored_words
 
 
 # Rules as rows, with what fires by them.
@@ -175,6 +176,7 @@ def _channel_row(channel: Channel, waiting: int, last: DeliveryRow | None) -> Ch
             severities=channel.severities,
         ),
         waiting=waiting,
+        failing_why=stored_words(channel.failing_why),
         last_delivery=last,
         changed_by=channel.changed_by_name,
     )

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -32,11 +35,11 @@ TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class WrongAddress(Exception):
-    """str() is one sentence: why nothing is sent to this address, and what to do."""
+    """str() is one sentence, or a stored reason: why nothing is sent to this address, and what to do."""
 
 
 class NotResolved(Exception):
-    """The name resolves to no address at present; str() is one sentence."""
+    """The name resolves to no address at present; str() is a stored reason."""
 
 
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
@@ -65,11 +68,9 @@ def checked_addresses(host: str, port: int, networks: Sequence[Network], seconds
     for text in found:
         # A zone ("%eth0") belongs to link-local addresses, which are never allowed.
         if "%" in text or not is_allowed(ipaddress.ip_address(text), networks):
-            place = f"{host} is" if text == host else f"{host} is {text}, which is"
-            raise WrongAddress(
-                f"{place} not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS if channels may send "
-                "there."
-            )
+            if text == host:
+                raise WrongAddress(stored_reason(DeliveryResult.NOT_PUBLIC, host=host))
+            raise WrongAddress(stored_reason(DeliveryResult.LEADS_TO_NOT_PUBLIC, host=host, address=text))
     return found
 
 
@@ -90,9 +91,11 @@ def _resolved(host: str, port: int, seconds: float) -> list[str]:
     asking.start()
     asking.join(seconds)
     if asking.is_alive():
-        raise NotResolved(f"The address of {host} was not found within {seconds:g} s.")
-    if failures or not found:
-        raise NotResolved(f"{host} has no address: {failures[0] if failures else 'nothing was answered'}.")
+        raise NotResolved(stored_reason(DeliveryResult.RESOLVED_LATE, host=host, limit=f"{seconds:g}"))
+    if failures:
+        raise NotResolved(stored_reason(DeliveryResult.NOT_RESOLVED, host=host, error=str(failures[0])))
+    if not found:
+        raise NotResolved(stored_reason(DeliveryResult.NO_ADDRESS, host=host))
     return found
 
 

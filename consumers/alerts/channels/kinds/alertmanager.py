@@ -17,6 +17,8 @@ from django.utils.translation import gettext_lazy as _
 from consumers.alerts.channels.payload import Payload, fires_again, notified_before, still_firing
 from consumers.alerts.fields import EntryField, Shape, WrongValue
 from consumers.models import Channel, ChannelKind, Delivery, IncidentEventKind, IncidentStatus
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason
 
 from .channel_kind import ChannelKindSpec, SealedFields, header_text, http_url, origin_of
 from .sending import Means, Outcome, posted
@@ -24,7 +26,7 @@ from .sending import Means, Outcome, posted
 PATH = "/api/v2/alerts"
 FIRES_FOR = timedelta(days=1)
 TEST_FIRES_FOR = timedelta(minutes=1)
-FIRES_AGAIN = "Nothing was sent: all that it ends fires again, under the same labels."
+FIRES_AGAIN = stored_reason(DeliveryResult.FIRES_AGAIN)
 NO_LABEL = re.compile(r"[^a-zA-Z0-9_]", re.ASCII)
 Alert = dict[str, Any]
 

@@ -22,10 +22,12 @@ from django.utils.translation import gettext_lazy as _
 from consumers.alerts.channels.render import render
 from consumers.alerts.fields import EntryField, Shape, WrongValue, text
 from consumers.models import ChannelKind, Delivery, IncidentEventKind, Severity
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason, stored_reasons
 
 from .apprise_child import SENT
 from .channel_kind import ChannelKindSpec, SealedFields
-from .sending import Means, Outcome
+from .sending import Means, Outcome, quoted, with_note
 
 # The Apprise services that channels may use, and the check of a service's URL.
 #
@@ -130,8 +132,11 @@ def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) 
         )
     except subprocess.TimeoutExpired as late:
         taken = _note_accepted(delivery, to_go, (late.stdout or b"").decode(errors="replace"))
-        took = f", and took {taken} of {len(to_go)} changes" if len(to_go) > 1 else ""
-        return Outcome(False, f"The service did not answer within {seconds:g} s{took}.")
+        limit = f"{seconds:g}"
+        if len(to_go) == 1:
+            return Outcome(False, stored_reason(DeliveryResult.SERVICE_LATE, limit=limit))
+        partly = stored_reason(DeliveryResult.SERVICE_LATE_PARTLY, limit=limit, taken=taken, of=len(to_go))
+        return Outcome(False, partly)
     _note_accepted(delivery, to_go, ended.stdout)
     return _outcome(ended, notices[0]["note"])
 
@@ -151,10 +156,14 @@ def _outcome(ended: "subprocess.CompletedProcess[str]", note: str | None) -> Out
     try:
         said = json.loads(ended.stdout.rpartition(f"{SENT}\n")[2])
     except ValueError:
-        return Outcome(False, f"Apprise ended with {ended.returncode} and said nothing that can be read.")
-    lines = list(dict.fromkeys(said["log"]))[:MOST_LINES]
-    answer = " ".join(lines) or ("The service took it." if said["ok"] else "Apprise did not say why.")
-    return Outcome(said["ok"], answer + (f" ({note})" if note else ""))
+        unreadable = stored_reason(DeliveryResult.APPRISE_UNREADABLE, exit_code=ended.returncode)
+        return Outcome(False, unreadable)
+    lines = [quoted(line) for line in list(dict.fromkeys(said["log"]))[:MOST_LINES]]
+    reasons = [] if said["host"] is None else [stored_reason(DeliveryResult.SERVICE_NOT_PUBLIC, host=said["host"])]
+    if lines:
+        reasons.append(stored_reason(DeliveryResult.APPRISE_SAID, lines=" ".join(lines)))
+    silent = stored_reason(DeliveryResult.SERVICE_TOOK if said["ok"] else DeliveryResult.APPRISE_SILENT)
+    return Outcome(said["ok"], with_note(stored_reasons(reasons or [silent]), note))
 
 
 def environment(known: Mapping[str, str]) -> dict[str, str]:

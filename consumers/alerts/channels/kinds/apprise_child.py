@@ -31,6 +31,8 @@ class Lines(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
+        # The host that a service led to, where channels may not send there.
+        self.not_public: str | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         self.lines.append(" ".join(record.getMessage().split()))
@@ -42,12 +44,8 @@ def guard(networks: list[Network], log: Lines) -> None:
             raise NotAllowed(f"{event} is not allowed.")
         if event in GOING_OUT and not _goes_out(arguments[1], networks):
             host = arguments[1][0] if isinstance(arguments[1], tuple) else arguments[1]
-            sentence = (
-                f"The service is at {host}, which is not a public address: name its network in "
-                "CONSUMERSCOPE_ALERT_NETWORKS if channels may send there."
-            )
-            log.lines.insert(0, sentence)
-            raise NotAllowed(sentence)
+            log.not_public = str(host)
+            raise NotAllowed(f"{host} is not a public address.")
 
     sys.addaudithook(judge)
 
@@ -110,7 +108,7 @@ def main() -> None:
     guard([ipaddress.ip_network(text) for text in wanted["networks"]], log)
     # Notices are sent in order, and sending stops at the first failure, so that none overtakes another.
     ok = all(_sent(apprise, asset, notice) for notice in wanted["notices"])
-    print(json.dumps({"ok": ok, "log": log.lines}))
+    print(json.dumps({"ok": ok, "log": log.lines, "host": log.not_public}))
 
 
 def _sent(apprise: Any, asset: Any, notice: dict[str, Any]) -> bool:

@@ -17,13 +17,15 @@ from consumers.alerts.channels.payload import notified_before
 from consumers.alerts.channels.render import Rendered, render
 from consumers.alerts.fields import EntryField, Shape, WrongValue, text
 from consumers.models import ChannelKind, Delivery
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason, stored_reasons
 
 from .channel_kind import ChannelKindSpec, SealedFields
-from .sending import Means, Outcome
+from .sending import Means, Outcome, quoted, with_note
 
 MOST_RECIPIENTS = 20
 LONGEST_TARGET = 300
-NO_SERVER = "No mail server is set: see CONSUMERSCOPE_EMAIL_URL."
+NO_SERVER = stored_reason(DeliveryResult.NO_MAIL_SERVER)
 # RFC 5322 limits lines to 998 characters: this many ids are short enough.
 MOST_REFERENCES = 10
 LONGEST_REPLY = 200
@@ -55,7 +57,7 @@ def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) 
                     _note_accepted(delivery, recipient)
     except (OSError, smtplib.SMTPException) as error:
         # Recipients are named after the greeting and the login: an earlier failure is not the message's fault.
-        return Outcome(False, f"The mail server did not take it: {_why(error)}.", is_away=not begun)
+        return Outcome(False, stored_reason(DeliveryResult.MAIL_NOT_TAKEN, error=_why(error)), is_away=not begun)
     return _outcome(len(to_go) - len(replies), replies, words.note)
 
 
@@ -66,9 +68,10 @@ def _note_accepted(delivery: Delivery, recipient: str) -> None:
 
 
 def _outcome(taken: int, replies: dict[str, tuple[str, bool]], note: str | None) -> Outcome:
-    said = [f"{taken} of {taken + len(replies)} recipients taken by the mail server"]
-    said += [f"{recipient} was refused: {reply}" for recipient, (reply, _) in replies.items()]
-    answer = "; ".join(said) + (f" ({note})" if note else "")
+    said = [stored_reason(DeliveryResult.MAIL_TAKEN, taken=taken, of=taken + len(replies))]
+    for recipient, (reply, _is_final) in replies.items():
+        said.append(stored_reason(DeliveryResult.RECIPIENT_REFUSED, recipient=recipient, reply=reply))
+    answer = with_note(stored_reasons(said), note)
     hopeless = all(is_final for _, is_final in replies.values())
     return Outcome(not replies, answer, hopeless=hopeless, refused=bool(replies) and not taken)
 
@@ -82,7 +85,7 @@ def _reply(code: int, text: bytes | str) -> tuple[str, bool]:
 def _why(error: Exception) -> str:
     if isinstance(error, smtplib.SMTPResponseException):
         return _reply(error.smtp_code, error.smtp_error)[0]
-    return " ".join(str(error).split()) or type(error).__name__
+    return quoted(" ".join(str(error).split())) or type(error).__name__
 
 
 def _headers(delivery: Delivery) -> dict[str, str]:

@@ -9,6 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import reasons_in, stored_reason, stored_reasons
+
 from .addresses import Network, NotResolved, Url, WrongAddress, checked_addresses, parsed_url
 
 # One POST to a checked address: no redirect, no proxy, no second DNS lookup, and a deadline for the whole exchange.
@@ -20,8 +23,8 @@ MOST_TRIED = 4
 
 
 class NoAnswer(Exception):
-    """Nothing that counts was answered; str() is one sentence. Where `is_away`, nobody was there to take the request;
-    else it may have arrived all the same.
+    """Nothing that counts was answered; str() is a stored reason. Where `is_away`, nobody was there to take the
+    request; else it may have arrived all the same.
     """
 
     def __init__(self, sentence: str, is_away: bool) -> None:
@@ -55,8 +58,10 @@ def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequenc
         raise NoAnswer(str(error), is_away) from None
     except (HTTPException, OSError) as error:
         if late.is_set() or isinstance(error, TimeoutError):
-            raise NoAnswer(f"{url.origin} did not answer within {seconds:g} s.", is_away) from None
-        raise NoAnswer(f"{url.origin} did not answer: {str(error) or type(error).__name__}.", is_away) from None
+            late_reason = stored_reason(DeliveryResult.LATE, origin=url.origin, limit=f"{seconds:g}")
+            raise NoAnswer(late_reason, is_away) from None
+        said = quoted(str(error)) or type(error).__name__
+        raise NoAnswer(stored_reason(DeliveryResult.NO_ANSWER, origin=url.origin, error=said), is_away) from None
 
 
 @contextmanager
@@ -99,7 +104,7 @@ def _line(url: Url, addresses: Sequence[str], ends: float) -> socket.socket:
         else:
             line.settimeout(_left(ends))
             return line
-    raise NotResolved(f"{url.host} has no address.")
+    raise NotResolved(stored_reason(DeliveryResult.NO_ADDRESS, host=url.host))
 
 
 def _left(ends: float) -> float:
@@ -128,7 +133,7 @@ TOO_MANY = 429
 
 @dataclass(frozen=True)
 class Outcome:
-    """`answer` is for people. `hopeless`: the same message will not be taken another time.
+    """`answer` is a stored reason, for people. `hopeless`: the same message will not be taken another time.
 
     `is_away`: nobody was there to be asked, which says nothing of the message. `asks_for_time`: not now, whatever it
     is; for so long as `retry_after_seconds` where it said so. `refused`: the receiver said that it took nothing.
@@ -149,21 +154,26 @@ class Outcome:
 
 
 def outcome_of(answer: Answer) -> Outcome:
-    said = f"{answer.status} {answer.reason}".strip()
-    text = " ".join(answer.text.split())
-    if text and not text.isprintable():
-        text = "an answer that is no text"
-    if 300 <= answer.status < 400:
-        text = "redirects are not followed: enter the address that it leads to"
     ok, retry_after = 200 <= answer.status < 300, answer.retry_after_seconds
+    hopeless = 400 <= answer.status < 500 and answer.status not in MAY_PASS
     return Outcome(
         ok=ok,
-        answer=f"{said}: {text}" if text else said,
-        hopeless=400 <= answer.status < 500 and answer.status not in MAY_PASS,
+        answer=_said(answer, hopeless=hopeless),
+        hopeless=hopeless,
         retry_after_seconds=retry_after,
         asks_for_time=not ok and (answer.status == TOO_MANY or retry_after is not None),
         refused=300 <= answer.status < 500,
     )
+
+
+def _said(answer: Answer, *, hopeless: bool) -> str:
+    said, text = f"{answer.status} {answer.reason}".strip(), " ".join(answer.text.split())
+    if 300 <= answer.status < 400:
+        return stored_reason(DeliveryResult.REDIRECTED, said=said)
+    if text and not text.isprintable():
+        return stored_reason(DeliveryResult.ANSWERED_NO_TEXT, said=said)
+    code = DeliveryResult.REFUSED if hopeless else DeliveryResult.ANSWERED
+    return stored_reason(code, said=f"{said}: {text}" if text else said)
 
 
 @dataclass(frozen=True)
@@ -176,6 +186,18 @@ class Means:
     seconds: float
     named: int
     alive: Callable[[], None]
+
+
+def quoted(text: str) -> str:
+    """What others say, so that JSON of theirs is not taken for a stored reason."""
+    return text if reasons_in(text) == [text] else f"“{text}”"
+
+
+def with_note(answer: str, note: str | None) -> str:
+    """`note`: why the built-in text was used, if it was."""
+    if note is None:
+        return answer
+    return stored_reasons([answer, stored_reason(DeliveryResult.TEMPLATE_FAILED, error=note)])
 
 
 def posted(url: str, content: bytes, headers: Mapping[str, str], means: Means) -> Outcome:

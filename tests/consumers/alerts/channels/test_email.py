@@ -9,6 +9,7 @@ from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.kinds.email import page
 from consumers.alerts.channels.render import Rendered
 from consumers.models import Channel, ConsumerGroup, Delivery, Incident
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel
 from tests.fake_clock import FakeClock
@@ -42,13 +43,13 @@ def told(channel: Channel, delivery: Delivery, clock: FakeClock) -> tuple[str, s
     again = deliver(channel.pk, clock, clock.pause)
     clock.at = again or clock.at
     delivery.refresh_from_db()
-    return delivery.status, delivery.tries.latest("number").answer
+    return delivery.status, stored_words(delivery.tries.latest("number").answer)
 
 
 def test_a_mail_has_a_title_a_text_and_a_page(server: SmtpReceiver, incident: Incident) -> None:
     channel = mailbox()
     delivery = a_message(channel, an_incident_event(incident))
-    assert told(channel, delivery, FakeClock()) == ("sent", "1 of 1 recipients taken by the mail server")
+    assert told(channel, delivery, FakeClock()) == ("sent", "1 of 1 recipients taken by the mail server.")
     [(recipient, mail)] = server.mails
     assert (recipient, mail["To"]) == ("ann@example.org", "ann@example.org")
     assert mail["Subject"] == "FIRING · Far behind: billing"
@@ -76,7 +77,7 @@ def test_who_is_refused_keeps_nobody_else_from_it_and_nobody_gets_it_twice(
     server.refuse = {"bob@example.org": ["451 come later"]}
     channel, clock = mailbox("ann@example.org", "bob@example.org", "eve@example.org"), FakeClock()
     delivery = a_message(channel, an_incident_event(incident))
-    answer = "2 of 3 recipients taken by the mail server; bob@example.org was refused: 451 come later"
+    answer = "2 of 3 recipients taken by the mail server. bob@example.org was refused: 451 come later."
     assert told(channel, delivery, clock) == ("waiting", answer)
     assert told(channel, delivery, clock)[0] == "sent"
     assert [recipient for recipient, _ in server.mails] == ["ann@example.org", "eve@example.org", "bob@example.org"]
@@ -88,7 +89,7 @@ def test_a_mailbox_that_does_not_exist_is_given_up_after_three_tries(server: Smt
     channel, clock = mailbox("ann@example.org", "bob@example.org"), FakeClock()
     delivery = a_message(channel, an_incident_event(incident))
     assert [told(channel, delivery, clock)[0] for _ in range(3)] == ["waiting", "waiting", "failed"]
-    assert "bob@example.org was refused: 550 no such mailbox" in (delivery.error or "")
+    assert "bob@example.org was refused: 550 no such mailbox" in str(stored_words(delivery.error))
     assert [recipient for recipient, _ in server.mails] == ["ann@example.org"]
 
 

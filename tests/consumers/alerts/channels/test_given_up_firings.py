@@ -9,6 +9,7 @@ import pytest
 
 from consumers.alerts.channels.deliver import deliver
 from consumers.models import AlertRule, Channel, Delivery
+from consumers.words.reasons import stored_words
 from tests.alert_rounds import a_round
 from tests.alert_rows import a_rule
 from tests.channel_rows import a_webhook
@@ -79,7 +80,7 @@ def test_the_end_that_waits_behind_a_firing_is_dropped_with_it(receiver: HttpRec
         deliver(channel.pk, clock, clock.pause)
     assert heard(receiver, tried) == []
     end = Delivery.objects.get(number=2)
-    assert (end.status, end.error) == ("dropped", "Nobody was notified of what resolved.")
+    assert (end.status, stored_words(end.error)) == ("dropped", "Nobody was notified of what resolved.")
     assert Delivery.objects.count() == 2
 
 

@@ -8,6 +8,7 @@ import pytest
 from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.queue import channels_due, comes_again
 from consumers.models import Channel, ConsumerGroup, Delivery
+from consumers.words.reasons import stored_words
 from dashboard.demo.children import free_ports
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_webhook
@@ -185,7 +186,7 @@ def test_what_waited_for_a_day_for_a_receiver_that_is_not_there_is_given_up(
     told = list(channel.deliveries.order_by("number").values_list("status", "attempts"))
     assert told == [("failed", 1), ("failed", 0), ("waiting", 0)]
     second = channel.deliveries.get(number=2)
-    assert "Given up after 24 h in which nothing could be delivered" in (second.error or "")
+    assert "Given up after 24 h in which nothing could be delivered" in str(stored_words(second.error))
     assert second.next_try_at is None
 
 

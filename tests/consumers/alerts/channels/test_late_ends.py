@@ -10,6 +10,7 @@ from apprise import Apprise
 from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.kinds.apprise import checked_apprise_url, notices_of
 from consumers.models import AlertRule, Channel, ConsumerGroup, Delivery, Incident, IncidentEvent
+from consumers.words.reasons import stored_words
 from tests.alert_rounds import a_round
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel, a_webhook
@@ -91,7 +92,9 @@ def test_the_try_says_that_nothing_was_to_end(
     receiver: HttpReceiver, older: Incident, rule: AlertRule, group: ConsumerGroup
 ) -> None:
     end = told_of_both(receiver, older, an_incident(rule, group), "the end last")
-    assert end.tries.get().answer == "Nothing was sent: all that it ends fires again, under the same labels."
+    assert (
+        stored_words(end.tries.get().answer) == "Nothing was sent: all that it ends fires again, under the same labels."
+    )
 
 
 @pytest.mark.parametrize("change", ["over again", "another severity", "another group"])

@@ -9,6 +9,7 @@ from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.queue import channels_due
 from consumers.alerts.edits import send_test
 from consumers.models import Channel
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel, a_webhook
 from tests.fake_clock import FakeClock
@@ -27,7 +28,7 @@ def test_it_says_that_it_is_a_test_and_who_asked(receiver: HttpReceiver) -> None
     assert channels_due(NOW) == [channel.pk]
     deliver(channel.pk, clock, clock.pause)
     test.refresh_from_db()
-    assert (test.status, test.tries.get().answer) == ("sent", "200 OK: ok")
+    assert (test.status, stored_words(test.tries.get().answer)) == ("sent", "200 OK: ok")
 
 
 def test_it_goes_before_what_waits_and_is_tried_once(receiver: HttpReceiver) -> None:
@@ -55,7 +56,7 @@ def test_one_that_no_worker_took_up_in_time_is_dropped(receiver: HttpReceiver) -
     assert deliver(channel.pk, clock, clock.pause) is None
     test.refresh_from_db()
     assert (test.status, receiver.received) == ("dropped", [])
-    assert "No worker took the test up" in (test.error or "")
+    assert "No worker took the test up" in str(stored_words(test.error))
 
 
 def test_alertmanager_forgets_a_test_by_itself(receiver: HttpReceiver) -> None:

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from consumers.models import AlertRule, Channel, Delivery, DeliveryEvent
+from consumers.words.reasons import stored_words
 from tests.alert_rounds import a_round
 from tests.alert_rows import a_channel, a_rule, a_silence
 from tests.world import NOW, ago
@@ -175,7 +176,7 @@ def test_an_end_stands_as_dropped_while_its_channel_is_off(rule: AlertRule) -> N
     report = a_round(ago(60), {"billing": FINE}, rule)
     dropped = Delivery.objects.get(number=2)
     assert (dropped.status, dropped.next_try_at, report.deliveries) == ("dropped", None, 0)
-    assert dropped.error == "The channel was switched off when it ended."
+    assert stored_words(dropped.error) == "The channel was switched off when it ended."
     goes(30, {"billing": FINE})
     assert Delivery.objects.count() == 2
 

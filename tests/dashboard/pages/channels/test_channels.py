@@ -10,6 +10,8 @@ from redis import Redis
 
 from consumers.alerts.channels.receiver import sealed_fields
 from consumers.models import Channel, Delivery
+from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.reasons import stored_reason
 from tests.alert_pages import shown
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
 from tests.world import a_cluster, a_group, ago
@@ -43,6 +45,18 @@ def test_the_list_says_where_each_goes_and_how_it_does(viewer: Client) -> None:
         "not delivered 5 min ago" in read
     )
     assert "410 Gone none" in read
+
+
+def test_a_refusal_is_shown_in_the_language_of_the_page_until_something_arrives(viewer: Client) -> None:
+    refused = stored_reason(DeliveryResult.REFUSED, said="410 Gone")
+    channel = a_channel(failures=3, failing_since=ago(60), failing_why=refused)
+    a_delivery(channel, status="failed", error=refused)
+    for path in ("/alerts/channels/", at(channel)):
+        assert "refused (410 Gone)" in shown(viewer.get(path))
+        assert "已拒绝（410 Gone）" in shown(viewer.get(path, headers={"accept-language": "zh-hans"}))
+    Channel.objects.update(failures=0, failing_since=None, failing_why=None)
+    Delivery.objects.update(status="sent", error=None)
+    assert "refused" not in shown(viewer.get("/alerts/channels/"))
 
 
 def test_an_empty_list_teaches(operator: Client) -> None:

@@ -11,6 +11,7 @@ import pytest
 from consumers.alerts.channels.deliver import deliver
 from consumers.jobs.hold import Hold
 from consumers.models import Channel, ConsumerGroup, Delivery
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import SECRET, a_message, a_webhook
 from tests.fake_clock import FakeClock
@@ -36,7 +37,7 @@ def waiting(channel: Channel, group: ConsumerGroup, name: str = "Far behind") ->
 
 def log(delivery: Delivery) -> tuple[str, int, list[tuple[bool | None, str]]]:
     delivery.refresh_from_db()
-    tries = [(one.ok, one.answer) for one in delivery.tries.order_by("number")]
+    tries = [(one.ok, stored_words(one.answer)) for one in delivery.tries.order_by("number")]
     return delivery.status, delivery.attempts, tries
 
 
@@ -133,7 +134,7 @@ def test_after_a_day_a_message_is_given_up(
         clock.at = again
         again = deliver(channel.pk, clock, clock.pause)
     told, attempts, _ = log(delivery)
-    assert (told, delivery.next_try_at, delivery.error) == ("failed", None, "500 Internal Server Error")
+    assert (told, delivery.next_try_at, stored_words(delivery.error)) == ("failed", None, "500 Internal Server Error")
     assert timedelta(hours=1) <= clock.at - NOW < timedelta(hours=1, minutes=2)
     assert attempts < 70
 
@@ -154,7 +155,7 @@ def test_a_channel_that_is_switched_off_drops_what_waits(
     Channel.objects.update(enabled=False)
     assert deliver(channel.pk, clock, clock.pause) is None
     assert (log(delivery)[0], receiver.received) == ("dropped", [])
-    assert "switched off" in (delivery.error or "")
+    assert "switched off" in str(stored_words(delivery.error))
 
 
 def test_one_that_was_removed_has_nothing_to_do() -> None:

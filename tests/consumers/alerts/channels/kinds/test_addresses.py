@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from consumers.alerts.channels.kinds.addresses import NotResolved, WrongAddress, checked_addresses, is_allowed
+from consumers.words.reasons import stored_words
 
 NOT_PUBLIC = [
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
@@ -87,14 +88,17 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_one_private_address_among_public_ones_is_enough_to_refuse(answers: list[str]) -> None:
     answers += ["93.184.216.34", "10.0.0.1", "1.1.1.1"]
-    with pytest.raises(WrongAddress, match=r"hooks\.example\.org is 10\.0\.0\.1, which is not a public address"):
+    with pytest.raises(WrongAddress) as raised:
         checked_addresses("hooks.example.org", 443, [], 1)
+    words = stored_words(str(raised.value))
+    assert words.startswith("hooks.example.org is 10.0.0.1, which is not a public address")
 
 
 def test_an_address_that_stands_for_itself_is_named_once(answers: list[str]) -> None:
     answers += ["10.0.0.1"]
-    with pytest.raises(WrongAddress, match=r"^10\.0\.0\.1 is not a public address"):
+    with pytest.raises(WrongAddress) as raised:
         checked_addresses("10.0.0.1", 443, [], 1)
+    assert stored_words(str(raised.value)).startswith("10.0.0.1 is not a public address")
 
 
 def test_public_answers_come_back_in_their_order_and_once(answers: list[str]) -> None:
@@ -109,8 +113,9 @@ def test_an_address_with_a_zone_is_refused(answers: list[str]) -> None:
 
 
 def test_a_name_without_an_address_is_told_as_such(answers: list[str]) -> None:
-    with pytest.raises(NotResolved, match="has no address"):
+    with pytest.raises(NotResolved) as raised:
         checked_addresses("nowhere.example.org", 443, [], 1)
+    assert stored_words(str(raised.value)).startswith("nowhere.example.org has no address")
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0", "localhost"])

@@ -20,6 +20,7 @@ from consumers.alerts.channels.kinds.apprise import (
 from consumers.alerts.channels.kinds.apprise_child import cut, fitting
 from consumers.alerts.fields import WrongValue
 from consumers.models import Channel, Cluster, Delivery, Incident
+from consumers.words.reasons import stored_words
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel
 from tests.fake_clock import FakeClock
@@ -164,7 +165,7 @@ def test_a_service_that_refuses_is_told_without_the_token(receiver: HttpReceiver
     receiver.answers = [status(400, f"no hook {TOKEN}")]
     delivery, _ = sent(mattermost(receiver), incident)
     assert delivery.status == "waiting"
-    answer = delivery.tries.get().answer
+    answer = stored_words(delivery.tries.get().answer)
     assert "Mattermost" in answer
     assert TOKEN not in answer
 
@@ -174,7 +175,7 @@ def test_a_service_at_an_address_that_is_not_allowed_is_never_reached(
 ) -> None:
     settings.CONSUMERSCOPE_ALERT_NETWORKS = []
     delivery, _ = sent(mattermost(receiver), incident)
-    assert "127.0.0.1, which is not a public address" in (delivery.error or "")
+    assert "127.0.0.1, which is not a public address" in str(stored_words(delivery.error))
     assert receiver.received == []
 
 
@@ -191,7 +192,7 @@ def test_a_service_that_never_answers_is_left_in_time(
     settings.ALERT_DELIVERY_SECONDS = 0.3
     receiver.answers = [receiver.never_answers]
     delivery, _ = sent(mattermost(receiver), incident)
-    assert delivery.error == "The service did not answer within 0.5 s."
+    assert stored_words(delivery.error) == "The service did not answer within 0.5 s."
 
 
 def test_a_message_that_is_longer_than_the_service_takes_names_fewer_changes_and_counts_the_others(
@@ -226,13 +227,13 @@ def test_changes_that_pagerduty_took_are_not_sent_again(
         asked.append([one["key"] for one in json.loads(more["input"])["notices"]])
         if len(asked) == 1:
             raise subprocess.TimeoutExpired("apprise", 1, output=b"sent\nsent\n")
-        return subprocess.CompletedProcess([], 0, 'sent\n{"ok": true, "log": []}\n', "")
+        return subprocess.CompletedProcess([], 0, 'sent\n{"ok": true, "log": [], "host": null}\n', "")
 
     monkeypatch.setattr(subprocess, "run", ends)
     clock = FakeClock()
     clock.at = deliver(channel.pk, clock, clock.pause) or clock.at
     delivery.refresh_from_db()
-    assert "took 2 of 3 changes" in (delivery.error or "")
+    assert "took 2 of 3 changes" in str(stored_words(delivery.error))
     deliver(channel.pk, clock, clock.pause)
     delivery.refresh_from_db()
     assert asked == [[one["key"] for one in notices], [notices[2]["key"]]]

@@ -8,6 +8,7 @@ import pytest
 
 from consumers.alerts.channels.kinds.addresses import WrongAddress, parsed_url
 from consumers.alerts.channels.kinds.sending import LONGEST_ANSWER, Answer, NoAnswer, post
+from consumers.words.reasons import stored_words
 from tests.http_receiver import HttpReceiver, closes_half_way, never_ends, status
 
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
@@ -36,8 +37,9 @@ def test_a_redirect_is_an_answer_and_not_followed(receiver: HttpReceiver) -> Non
 
 
 def test_an_address_that_is_not_allowed_is_never_connected_to(receiver: HttpReceiver) -> None:
-    with pytest.raises(WrongAddress, match="CONSUMERSCOPE_ALERT_NETWORKS"):
+    with pytest.raises(WrongAddress) as raised:
         post(parsed_url(receiver.url), b"", {}, [], 5)
+    assert "CONSUMERSCOPE_ALERT_NETWORKS" in stored_words(str(raised.value))
     assert receiver.received == []
 
 
@@ -51,15 +53,17 @@ def test_a_proxy_of_the_environment_is_not_asked(receiver: HttpReceiver, monkeyp
 def test_a_receiver_that_is_too_slow_is_left_in_time(receiver: HttpReceiver, behaviour: str) -> None:
     receiver.answers = [getattr(receiver, behaviour)]
     began = time.monotonic()
-    with pytest.raises(NoAnswer, match=r"did not answer within 0\.3 s"):
+    with pytest.raises(NoAnswer) as raised:
         posted(receiver.url, seconds=0.3)
+    assert "did not answer within 0.3 s" in stored_words(str(raised.value))
     assert time.monotonic() - began < 3
 
 
 def test_a_receiver_that_closes_half_way_has_not_answered(receiver: HttpReceiver) -> None:
     receiver.answers = [closes_half_way]
-    with pytest.raises(NoAnswer, match=r"http://127.0.0.1:\d+ did not answer"):
+    with pytest.raises(NoAnswer) as raised:
         posted(f"{receiver.url}/a-secret-path")
+    assert stored_words(str(raised.value)).startswith(f"{receiver.url} did not answer")
 
 
 def test_an_address_that_takes_nothing_gives_way_to_the_next(
