@@ -120,8 +120,8 @@ def sparkline(values: Sequence[float | None], label: str, floor: float = 0) -> S
             points = " ".join(f"{x(start + i)},{heights[i]}" for i in _turns(heights))
             parts.append(f'<polyline points="{points}"/>')
     return format_html(
-        '<svg class="sparkline" viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
-        *(WIDTH, HEIGHT, WIDTH, HEIGHT, label),
+        '<svg class="sparkline" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        *(WIDTH, HEIGHT, label),
         mark_safe("".join(parts)),
     )
 

@@ -104,9 +104,7 @@ FINDING_SEVERITY_LIKE = {
 def severity(word: FindingSeverity) -> SafeString:
     """By shape and word; a note has no shape, and never the one of what is unknown."""
     if word == FindingSeverity.INFO:
-        return format_html(
-            '<span class="state state-info"><span class="word">{}</span></span>', FINDING_SEVERITIES[word]
-        )
+        return format_html('<span class="state state-info">{}</span>', FINDING_SEVERITIES[word])
     return like_state(FINDING_SEVERITY_LIKE[word], FINDING_SEVERITIES[word])
 
 

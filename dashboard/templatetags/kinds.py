@@ -29,9 +29,7 @@ FEW = 100
 
 def like_state(state: str, words: Any) -> SafeString:
     """`words` with the shape and colour of a state."""
-    return format_html(
-        '<span class="state state-{}">{} <span class="word">{}</span></span>', state.lower(), state_shape(state), words
-    )
+    return format_html('<span class="state state-{}">{} {}</span>', state.lower(), state_shape(state), words)
 
 
 @register.simple_tag
