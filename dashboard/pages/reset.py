@@ -219,7 +219,10 @@ def _choices(frame: Frame, row: ResetRow, said: str) -> list[tuple[Choice, int]]
     if row.totals is None:
         return []
     counts: Mapping[str, int] = {**row.totals.outcomes, LEFT_OUT: row.totals.left_out}
-    named = [(Choice(name, frame.here(outcome=name), name == said), n) for name, n in counts.items() if n]
+    words = {LEFT_OUT: _("left out")}
+    named = [
+        (Choice(words.get(name, name), frame.here(outcome=name), name == said), n) for name, n in counts.items() if n
+    ]
     every = (Choice(_("all"), frame.here(outcome=None), not said), row.totals.queues)
     return [every, *named] if named else []
 

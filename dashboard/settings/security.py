@@ -113,8 +113,8 @@ HISTORY_POINTS = int(
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consumerscope",
     "DESCRIPTION": (
-        "The consumer side of Apache RocketMQ. What is not known is null, with its reason beside it. Without `fields` "
-        "an answer has all members that its schema lists."
+        "The consumer side of Apache RocketMQ. Unknown values are null, with their reason beside them. Without "
+        "`fields`, an answer has all members that its schema lists."
     ),
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",

@@ -15,7 +15,7 @@ from consumers.vocabulary.resets import RowReason
 from dashboard.figures.offset_bars import reset_bar
 from dashboard.templatetags.fields import unknown
 from dashboard.wording.numbers import count
-from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
+from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, STEPS, destination
 
 from .kinds import like_state
 
@@ -43,6 +43,11 @@ def outcome(word: str) -> SafeString:
 @register.simple_tag
 def reset_to(row: ResetRow) -> str:
     return destination(row.kind, row.value)
+
+
+@register.filter
+def step_words(name: str) -> str:
+    return str(STEPS[name])
 
 
 @register.filter
