@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.utils import translation
 
+from consumers.admin.fields import FIELDS
 from consumers.admin.names import NAMES
 from consumers.models import ApiToken, Cluster, GroupState
 from dashboard.admin_pages import ADMINISTERED
@@ -30,6 +31,17 @@ def world():
 def test_an_admin_sees_the_list_of_every_model(world, model):
     client = a_staff_client("admin")
     assert client.get(f"/admin/consumers/{model._meta.model_name}/").status_code == 200
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_field_that_a_list_shows_or_is_filtered_by_has_a_name_in_chinese(model):
+    page = admin.site._registry[model]
+    shown = {name.split("__")[0] for name in (*page.list_display, *page.list_filter) if isinstance(name, str)}
+    named = {field.name: str(field.verbose_name) for field in model._meta.fields if field.name in shown}
+    assert {name for name in named.values() if name not in FIELDS} == set()
+    with translation.override("zh-hans"):
+        same = {name: str(FIELDS[name]) for name in named.values() if str(FIELDS[name]) == name}
+    assert same.keys() <= {"topic", "broker"}
 
 
 def test_every_model_has_a_page():
