@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from consumers.models import Cluster, ConsumerGroup, Reading, Rebalance, RebalanceTopic, RepeatEvent
+from consumers.models import Cluster, ConsumerGroup, PipelineRun, Reading, Rebalance, RebalanceTopic, RepeatEvent
 from consumers.pipeline.slices import microseconds
-from tests.world import ago
+from tests.world import ago, is_complete
 
 OLD, NEW = "10.0.0.7@3312", "10.0.0.9@3312"
 JOINED = {"cause": "joined", "client_id": "10.0.0.9@3312", "address": "10.0.0.9:41022"}
@@ -72,9 +72,15 @@ def a_moved_topic(rebalance: Rebalance, topic: str = "Orders", **fields: Any) ->
 def read_every(step: float, cluster: Cluster, seconds: float, until: float = 0, **fields: Any) -> None:
     """From so many seconds before now until so many, with both; in the place of the readings of that time."""
     Reading.objects.filter(cluster=cluster, taken_at__gte=ago(seconds), taken_at__lte=ago(until)).delete()
-    values = {"complete": True, "queues": 4, "calls": 4, "bytes": 1900, "seconds": 0.41, **fields}
+    values = {"complete": is_complete(fields), "queues": 4, "calls": 4, "bytes": 1900, "seconds": 0.41, **fields}
     times = [ago(seconds - number * step) for number in range(round((seconds - until) / step) + 1)]
     Reading.objects.bulk_create(Reading(cluster=cluster, taken_at=at, **values) for at in times)
+
+
+def was_watched(cluster: Cluster, seconds: float) -> None:
+    """It was read, and what was read was evaluated, for so many seconds up to now. Its newest readings stay."""
+    read_every(60 if seconds > 7200 else 15, cluster, seconds, 60)
+    PipelineRun.objects.create(since=ago(seconds), until=ago(25), started_at=ago(24), finished_at=ago(20))
 
 
 def a_crash_loop(group: ConsumerGroup, seconds: float, every: float = 40, until: float = 0, **fields: Any) -> None:

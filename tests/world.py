@@ -37,8 +37,13 @@ def a_cluster(name: str = "prod", *, read_at: datetime | None = SECONDS_AGO, **f
 
 
 def a_reading(cluster: Cluster, taken_at: datetime, **fields: Any) -> Reading:
-    values = {"complete": True, "queues": 4, "calls": 4, "bytes": 1900, "seconds": 0.41, **fields}
+    values = {"complete": is_complete(fields), "queues": 4, "calls": 4, "bytes": 1900, "seconds": 0.41, **fields}
     return Reading.objects.create(cluster=cluster, taken_at=taken_at, **values)
+
+
+def is_complete(fields: dict[str, Any]) -> bool:
+    """As the poll has it of a reading with these columns."""
+    return fields.get("error") is None and all(one["read"] for one in fields.get("brokers", ()))
 
 
 def a_broker(cluster: Cluster, name: str = "broker-a", **fields: Any) -> Broker:

@@ -142,7 +142,8 @@ def _causes(overlay: Overlay, row: GroupGauges) -> Iterator[UnknownWord]:
     if row.is_fresh and is_partial and row.outside_store is None:
         yield UnknownWord.EXPIRY_FORECAST_PARTIAL
     if row.members is None:
-        yield UnknownWord.MEMBERS_UNREAD if row.membership_error else UnknownWord.MEMBERS_NOT_ASKED
+        is_asked = row.membership_error or overlay.too_old(row.membership_at)
+        yield UnknownWord.MEMBERS_UNREAD if is_asked else UnknownWord.MEMBERS_NOT_ASKED
     if row.total is not None and row.dlq_messages is None:
         yield UnknownWord.DEAD_LETTERS_UNREAD
     # Without a lag, its cause is also that of the expired messages.

@@ -123,10 +123,11 @@ def _dlq(said: Parameters) -> str:
 def _rebalances(said: Parameters) -> str:
     span, hours = ("hour", 1) if said.get("rebalances_hour") else ("day", 24)
     rebalances, episodes = int(said[f"rebalances_{span}"]), int(said[f"episodes_{span}"])
+    counted = rebalance_counts(rebalances, episodes)
     return gettext("%(level)s: %(rebalances)s, %(hours)s h") % {
         "hours": hours,
         "level": capfirst(str(LEVEL_WORDS[said["level"]])),
-        "rebalances": rebalance_counts(rebalances, episodes),
+        "rebalances": f"≥ {counted}" if said.get("is_at_least") else counted,
     }
 
 

@@ -195,6 +195,8 @@ def _rebalances(
                 "rebalances_day": row.rebalances_day,
             }
             said = {"level": row.level.value} | {name: number for name, number in numbers.items() if number}
+            if row.is_hour_partial if row.rebalances_hour else row.is_day_partial:
+                said["is_at_least"] = True
             found.add(group, Reason(HealthCode.REBALANCES, HealthLevel.WARNING, said))
     for group, one in changing.items():
         # A group that began to change a moment ago cannot have been changing for too long.

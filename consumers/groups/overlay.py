@@ -8,7 +8,7 @@ For the rules of queues, see queries/queues/overlay.py.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,8 @@ NO_BROKER = 0
 # The lag at the group's last evaluation: the newest window that had started.
 WINDOW_SECONDS = 60
 
+# What brokers answer about members.
+OF_MEMBERS = ("members", "online")
 KNOWN_PARTS = ("dlq_day_messages_at_least", "dlq_day_since")
 
 Column = Combinable | Case | Value | F
@@ -85,6 +87,21 @@ class Overlay:
         asked = GroupState.objects.all() if self.only is None else GroupState.objects.filter(group__in=self.only)
         return not asked.filter(judged_at__lt=self.limits.judged_since(self.now)).exists()
 
+    @property
+    def members_since(self) -> datetime:
+        """An older answer of who is in a group says nothing of now."""
+        return self.now - timedelta(seconds=self.limits.kinds.evidence_seconds)
+
+    def too_old(self, membership_at: datetime | None) -> datetime | None:
+        """The time of an answer that says nothing of now; null where it does, or there is none."""
+        return None if membership_at is None or membership_at >= self.members_since else membership_at
+
+    @cached_property
+    def no_members_are_old(self) -> bool:
+        asked = ConsumerGroup.objects.all() if self.only is None else ConsumerGroup.objects.filter(pk__in=self.only)
+        told = asked.filter(Q(members__isnull=False) | Q(online__isnull=False))
+        return not told.filter(Q(membership_at=None) | Q(membership_at__lt=self.members_since)).exists()
+
     def is_unread(self, broker: BrokerAge) -> bool:
         return broker.unread_reason(self.now, self.limits) is not None
 
@@ -130,7 +147,7 @@ class Overlay:
 
     def _with_stored(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
         """And the columns that are shown as they are stored. `ShownGroup.shown` has the same rule for one row."""
-        columns: dict[str, Column] = {f"shown_{name}": F(name) for name in stored_in(GROUP)}
+        columns: dict[str, Column] = {f"shown_{name}": self._of_group(name) for name in stored_in(GROUP)}
         columns |= {f"shown_{name}": F(f"total__{name}") for name in stored_in(TOTAL)}
         judged = (*stored_in(JUDGED), *KNOWN_PARTS)
         columns |= {f"shown_{name}": self._judged(F(f"judged__{name}")) for name in judged}
@@ -154,6 +171,11 @@ class Overlay:
                 whens.append(When(concerned, then=Value(broker.id)))
         field = models.BigIntegerField()
         return Case(*whens, default=None, output_field=field) if whens else Value(None, output_field=field)
+
+    def _of_group(self, name: str) -> Column:
+        if name not in OF_MEMBERS or self.no_members_are_old:
+            return F(name)
+        return Case(When(membership_at__gte=self.members_since, then=F(name)))
 
     def _judged(self, column: Column) -> Column:
         if self.nothing_is_late:

@@ -115,9 +115,6 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
             shown.unread_reason or shown.unjudged_reason or gettext("the evaluated range does not contain the answer")
         )
 
-    def membership() -> str:
-        return shown.unread_reason or membership_reason(shown.group.membership_error)
-
     def of_reading() -> str:
         return shown.unread_reason or str(NOT_READ_YET)
 
@@ -147,7 +144,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "taken_at": lambda: str(NOT_READ_YET),
         "judged_at": lambda: str(NOT_JUDGED_YET),
         **{name: partial(volume_words, stored) for name, stored in _volume_reasons(shown).items()},
-        **dict.fromkeys(("members", "online", "message_model", "consume_type"), membership),
+        **dict.fromkeys(("members", "online", "message_model", "consume_type"), lambda: shown.members_reason),
     }
     nulls = {name: reason() for name, reason in reasons.items() if fields[name] is None}
     undecided = "; ".join(f"{FLAGS[flag]}: {stored_words(why)}" for flag, why in shown.flags.undecided.items())

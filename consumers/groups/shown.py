@@ -18,11 +18,11 @@ from consumers.queries.sentences import evidence, queue_words, sentence, state_p
 from consumers.retries.blocked_rows import BlockedQueue
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import RuleCode, UnknownReason, code_of
-from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
+from consumers.words.reasons import coded_reason, lazy_reason, membership_reason, reason_words, stored_words
 from consumers.words.states import rule_words
 
 from .health import NOT_CHECKED, Findings, Health, health, health_limits
-from .overlay import NO_BROKER, STATES, Overlay
+from .overlay import NO_BROKER, OF_MEMBERS, STATES, Overlay
 from .rows import JUDGED, TOTAL, IncidentCounts, WorstQueue, stored_in
 
 # Why a number of a group is not known, as one word of a short list: for labels, which hold no times or errors.
@@ -66,6 +66,7 @@ class UnknownWord(StrEnum):
     HELD_MESSAGES_UNTOLD = "held_messages_untold"
     MEMBERS_NOT_ASKED = "members_not_asked"
     MEMBERS_UNREAD = "members_unread"
+    PARTLY_WATCHED = "partly_watched"
     DEAD_LETTERS_UNREAD = "dead_letters_unread"
     MIN_OFFSETS_UNREAD = "min_offsets_unread"
     CLUSTER_NAME_UNREAD = "cluster_name_unread"
@@ -180,14 +181,27 @@ class ShownGroup:
 
     def shown(self, name: str) -> Any:
         """A column of the overlay. Those that are shown as they are stored are null for a group that is not read
-        completely, or evaluated too long ago."""
+        completely, or evaluated too long ago, or whose members were told too long ago."""
         if hasattr(self.group, f"of_{name}"):
             return getattr(self.group, f"of_{name}")
         if self.shown("unread_by") is not None:
             return None
         if name in stored_in(JUDGED):
             return None if self.judged is None or self.is_late else getattr(self.judged, name)
+        if name in OF_MEMBERS and self._are_members_old:
+            return None
         return getattr(self.total if name in stored_in(TOTAL) else self.group, name, None)
+
+    @property
+    def members_reason(self) -> str:
+        """Why its members are unknown, where they are."""
+        too_old = self.overlay.too_old(self.group.membership_at)
+        return self.unread_reason or membership_reason(self.group.membership_error, too_old)
+
+    @property
+    def _are_members_old(self) -> bool:
+        at = self.group.membership_at
+        return at is None or at < self.overlay.members_since
 
     @property
     def unread_reason(self) -> str | None:

@@ -1,10 +1,9 @@
 """Unstable groups: rebalances are counted in episodes, so that a rollout counts once, whatever its size."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -12,7 +11,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from consumers.models import Client, ConsumerGroup, PipelineRun, QueueSnapshot, Reading, Rebalance
+from consumers.models import Client, ConsumerGroup, PipelineRun, Rebalance
 from consumers.queries.limits import limits
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
@@ -20,74 +19,15 @@ from consumers.words.spans import iso
 
 from .events import LONGEST, filtered
 from .rows import RebalanceFilters
-
-# Groups whose members keep changing, for how long, and the times when nobody read them.
-
-# Times when groups were not read: whether their members settled meanwhile is unknown.
-# Span: the last reading before such a time, and the first one after it.
-Span = tuple[datetime, datetime]  # the last reading before it, and the first one after it
-
-Key = tuple[int, str]  # cluster and broker; the name is empty for the whole cluster
-
-# SQLite accepts no more than some thousand parameters in one statement.
-AT_ONCE = 500
-
-
-def unread_spans(
-    groups: Collection[int], since: datetime, until: datetime, longest: timedelta
-) -> Mapping[int, Sequence[Span]]:
-    """By group id, in order: times longer than `longest` within [since, until] when the group's cluster, or a broker
-    that holds queues of it, was not read. The time before the first stored reading counts as not read.
-
-    Groups that were always read are left out. Two queries, and one for each 500 groups where a broker was not read.
-    """
-    clusters = {pk: cluster for pk, cluster in ConsumerGroup.objects.values_list("pk", "cluster") if pk in groups}
-    spans = _by_broker(set(clusters.values()), since, until, longest)
-    held = _brokers(groups) if any(broker for _, broker in spans) else {}
-    found = {
-        group: {span for broker in ("", *held.get(group, ())) for span in spans.get((cluster, broker), ())}
-        for group, cluster in clusters.items()
-    }
-    return {group: sorted(own) for group, own in found.items() if own}
-
-
-def _brokers(groups: Collection[int]) -> dict[int, set[str]]:
-    held: dict[int, set[str]] = {}
-    ordered = sorted(groups)
-    for start in range(0, len(ordered), AT_ONCE):
-        rows = QueueSnapshot.objects.filter(group__in=ordered[start : start + AT_ONCE]).order_by()
-        for group, broker in rows.values_list("group_id", "queue__broker").distinct():
-            held.setdefault(group, set()).add(broker)
-    return held
-
-
-def _by_broker(
-    clusters: Collection[int], since: datetime, until: datetime, longest: timedelta
-) -> dict[Key, list[Span]]:
-    read: dict[Key, list[datetime]] = {(cluster, ""): [since] for cluster in clusters}
-    rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since - longest, taken_at__lte=until)
-    columns = ("cluster", "taken_at", "brokers", "error")
-    for cluster, at, brokers, error in rows.order_by("taken_at").values_list(*columns).iterator():
-        for one in brokers:
-            # Nothing was missed of a broker that no earlier reading named.
-            times = read.setdefault((cluster, str(one["name"])), [at])
-            if one["read"]:
-                times.append(at)
-        if error is None or any(one["read"] for one in brokers):
-            read[cluster, ""].append(at)
-    spans = {key: list(_longer([*times, until], longest)) for key, times in read.items()}
-    return {key: found for key, found in spans.items() if found}
-
-
-def _longer(times: Sequence[datetime], longest: timedelta) -> Iterator[Span]:
-    return ((before, after) for before, after in pairwise(times) if after - before > longest)
-
+from .unwatched import Span, quiet, unread_spans, unwatched_spans
 
 # Groups whose members keep changing, and for how long: pages, rules and /metrics use these values.
 # An episode ends once its last rebalance has been settled for a minute (JUDGE's rebalance_merge_seconds). Crashes less
 # than a minute apart are one episode, however many there are.
 # A rollout starts each member once, and a second time where it is rolled back. More starts are no rollout.
 STARTS_OF_A_ROLLOUT = 2
+# SQLite accepts no more than some thousand parameters in one statement.
+AT_ONCE = 500
 
 
 class Newest(NamedTuple):
@@ -131,11 +71,6 @@ def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, U
     return {
         pk: _judged(row, spans.get(pk, ()), is_rollout(row, came.get(pk, ())), judged_until) for pk, row in rows.items()
     }
-
-
-def quiet() -> timedelta:
-    """For how long a group must be settled before its episode ends."""
-    return timedelta(seconds=settings.JUDGE["rebalance_merge_seconds"])
 
 
 def enough() -> timedelta:
@@ -232,7 +167,8 @@ LEVEL_WORDS: dict[Level, str | Promise] = {
 class Flapping:
     """The episodes with a rebalance in the hour and in the day before a time, and the number of these rebalances.
 
-    `changing_seconds` is how long an ongoing episode has lasted; null where there is none.
+    `changing_seconds` is how long an ongoing episode has lasted; null where there is none. `is_hour_partial`,
+    `is_day_partial`: for a part of it the group was not watched, so that these counts are lower bounds.
     """
 
     cluster: str
@@ -244,10 +180,12 @@ class Flapping:
     rebalances_day: int
     changing_seconds: float | None
     newest_at: datetime | None
+    is_hour_partial: bool = False
+    is_day_partial: bool = False
 
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
-    """Groups that are not calm, the worst first. Seven queries, some more where a group does not settle."""
+    """Groups that are not calm, the worst first. Eleven queries, some more where a group does not settle."""
     found = _flapping(RebalanceFilters(cluster=cluster), now, calm=False)
     return sorted(
         found,
@@ -256,7 +194,7 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
-    """The result for one group; calm where it has no rebalance, or does not exist. Seven queries, or some more."""
+    """The result for one group; calm where it has no rebalance, or does not exist. Eleven queries, or some more."""
     found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, calm=True)
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, 0, 0, None, None)
 
@@ -265,15 +203,7 @@ def flapping_by_group(
     rebalances: QuerySet[Rebalance], changing: Mapping[int, float], now: datetime
 ) -> dict[int, Flapping]:
     """Groups of `rebalances` that are not calm, by id. `changing`: how long each has been changing."""
-    return _named(_counted(rebalances, now), changing, calm=False)
-
-
-def episodes(cluster: str | None, now: datetime) -> dict[int, tuple[int, int]]:
-    """Episodes with a rebalance in the hour and in the day before `now`, by group id; groups without one
-    are left out.
-    """
-    found = filtered(RebalanceFilters(cluster=cluster))
-    return {pk: (row["hour"], row["day"]) for pk, row in _counted(found, now).items()}
+    return _with_partial(_named(_counted(rebalances, now), changing, calm=False), now)
 
 
 def level_of(
@@ -288,7 +218,15 @@ def level_of(
 
 def episodes_within_hour(now: datetime) -> dict[int, int]:
     """Episodes with a rebalance in the hour before, by group id; groups without one are left out. One query."""
-    return dict(_begun(Rebalance.objects.all(), HOUR, now).values_list("group_id").annotate(EPISODES))
+    return _episodes(HOUR, now)
+
+
+def episodes_within_day(now: datetime) -> dict[int, int]:
+    return _episodes(DAY, now)
+
+
+def _episodes(span: timedelta, now: datetime) -> dict[int, int]:
+    return dict(_begun(Rebalance.objects.all(), span, now).values_list("group_id").annotate(EPISODES))
 
 
 def _begun(found: QuerySet[Rebalance], span: timedelta, now: datetime) -> QuerySet[Rebalance]:
@@ -297,7 +235,20 @@ def _begun(found: QuerySet[Rebalance], span: timedelta, now: datetime) -> QueryS
 
 def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[Flapping]:
     """`calm`: includes calm groups."""
-    return list(_named(_counted(filtered(filters), now), _changing(filters, now), calm=calm).values())
+    found = _named(_counted(filtered(filters), now), _changing(filters, now), calm=calm)
+    return list(_with_partial(found, now).values())
+
+
+def _with_partial(found: dict[int, Flapping], now: datetime) -> dict[int, Flapping]:
+    unwatched = unwatched_spans(found, now - DAY, now) if found else {}
+    return {
+        pk: replace(
+            row,
+            is_hour_partial=any(end > now - HOUR for _, end in unwatched.get(pk, ())),
+            is_day_partial=pk in unwatched,
+        )
+        for pk, row in found.items()
+    }
 
 
 def _named(counted: Mapping[int, dict[str, Any]], changing: Mapping[int, float], *, calm: bool) -> dict[int, Flapping]:

@@ -35,7 +35,7 @@ from consumers.queries.history import History, group_history
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
 from consumers.vocabulary.states import MASTER, READ, WRITE
-from consumers.words.reasons import membership_reason, stored_words
+from consumers.words.reasons import stored_words
 
 
 # A topic as its groups and brokers have it. Each null has its reason beside it.
@@ -279,9 +279,9 @@ def _group(
 ) -> TopicGroup:
     group, verdict = shown.group, shown.verdict
     row = next(iter(topic_rows(queues, retired_topics(group, now, limits().kinds))), None)
-    members = None if shown.unread_reason else group.members
+    members = shown.shown("members")
     expressions = _expressions(group, topic, reported, members)
-    no_members = shown.unread_reason or membership_reason(group.membership_error)
+    no_members = shown.members_reason
     why = {
         "members": no_members,
         "expressions": no_members if members is None else gettext("no member has reported its subscriptions"),

@@ -78,6 +78,7 @@ class AlertEvidence(StrEnum):
     OWNED_UNREPORTED = "evidence_owned_unreported"  # client
     OWNED_UNREPORTED_SHARED = "evidence_owned_unreported_shared"
     MEMBERS_NOT_SINCE = "evidence_members_not_since"  # since
+    PARTLY_WATCHED = "evidence_partly_watched"  # begin, end
     SETTLING = "evidence_settling"
     NOT_CHECKED = "evidence_not_checked"
     # Why rules exclude the subject.

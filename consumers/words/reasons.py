@@ -22,7 +22,7 @@ from consumers.vocabulary.reasons import (
 )
 
 from . import alerts, jobs, offset_files, repeats, resets
-from .spans import age, counted, size, utc, with_plain_times
+from .spans import age, counted, iso, size, utc, with_plain_times
 from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
@@ -286,8 +286,11 @@ def _words(reason: Mapping[str, Any] | str) -> str:
     return str(REASONS[reason["code"]]) % {name: _shown(name, value) for name, value in reason.items()}
 
 
-def membership_reason(error: str | None) -> str:
-    """Why the members of a group are unknown. `error`: as the group stores it; None where no broker was asked yet."""
+def membership_reason(error: str | None, too_old: datetime | None = None) -> str:
+    """Why the members of a group are unknown. `error`: as the group stores it; None where no broker was asked yet.
+    `too_old`: when all brokers last said who they are, where that was too long ago."""
+    if error is None and too_old is not None:
+        return coded_reason(AlertEvidence.MEMBERS_NOT_SINCE, since=iso(too_old))
     return stored_words(error) or coded_reason(ReasonCode.MEMBERS_NOT_ASKED)
 
 

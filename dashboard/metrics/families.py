@@ -22,7 +22,8 @@ from consumers.groups.shown import UnknownWord, broker_word
 from consumers.lake.store import Lake
 from consumers.overview.exporter import ExporterCluster, exporter_cluster
 from consumers.queries.limits import ClusterAge, Limits, evaluated
-from consumers.rebalances.flapping import episodes
+from consumers.rebalances.flapping import DAY, episodes_within_day
+from consumers.rebalances.unwatched import unwatched_spans
 from consumers.retries.volumes import minute_volumes
 from dashboard.metrics import exporter, families, group_families
 from dashboard.metrics.exposition import Bounds, Family, Labels
@@ -222,7 +223,12 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     explainer = Explainer(overlay, pipeline.judged_until)
     told = name_servers_told(explainer, {age.name for age in ages})
     happened, texts = (
-        group_families.Happened(measured(explainer, groups), episodes(cluster, now), volumes),
+        group_families.Happened(
+            measured(explainer, groups),
+            episodes_within_day(now),
+            unwatched_spans({group.id for group in groups}, now - DAY, now),
+            volumes,
+        ),
         group_families.texts_of(groups),
     )
     only = _only(overlay, ages, groups)

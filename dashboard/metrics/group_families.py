@@ -147,6 +147,7 @@ BOUNDS = {
     "at_least": "At least so much, also while the value is not known, which is equal to it elsewhere.",
     "at_most": "At most so much, also while the value is not known, which is equal to it elsewhere.",
 }
+DAY = "Rebalances in the last day; those in a row, as of a rollout, count once."
 HEALTH = "0 ok, 1 unknown, 2 warning, 3 critical: the worst of state, ownership, retries, dead letters and rebalances."
 # Ascending, so that alerts compare: max() is the worst.
 OF_HEALTH = {level: rank for rank, level in enumerate(reversed(HealthLevel))}
@@ -158,15 +159,25 @@ Number = Callable[[GroupGauges], float | None]
 
 @dataclass(frozen=True)
 class Happened:
-    """What is read of all groups at once, by group id: episodes of rebalances in an hour and a day, and the volumes of
-    the newest minute that was judged; null where no minute of late was. `measured`: in the order of the groups."""
+    """What is read of all groups at once, by group id: episodes of rebalances in a day, and the volumes of the newest
+    minute that was judged; null where no minute of late was. `partly_watched`: groups that were not watched for a part
+    of the day. `measured`: in the order of the groups."""
 
     measured: MeasureGauges
-    episodes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    episodes: Mapping[int, int] = field(default_factory=dict)
+    partly_watched: Container[int] = ()
     volumes: Mapping[int, MinuteVolumes] | None = None
 
     def volumes_of(self, group: GroupGauges) -> MinuteVolumes | None:
         return self.volumes.get(group.id) if group.is_judged and self.volumes is not None else None
+
+    def least_episodes(self, group: GroupGauges) -> float | None:
+        """None was seen: only of a group that is judged and whose members are known is that said."""
+        is_watched = group.members is not None and group.is_judged
+        return self.episodes.get(group.id, 0) if is_watched else None
+
+    def episodes_of(self, group: GroupGauges) -> float | None:
+        return None if group.id in self.partly_watched else self.least_episodes(group)
 
 
 def texts_of(groups: Iterable[GroupGauges]) -> list[str]:
@@ -203,9 +214,8 @@ def group_families(
         map(_stale(now), groups),
     )
     yield _family("health", HEALTH, texts, (float(OF_HEALTH[group.health]) for group in groups))
-    for place, span in enumerate(("hour", "day")):
-        words = f"Rebalances in the last {span}; those in a row, as of a rollout, count once."
-        yield _family(f"rebalances_{span}", words, texts, map(_episodes(happened, place), groups))
+    yield _family("rebalances_day", DAY, texts, map(happened.episodes_of, groups))
+    yield _family("rebalances_day_at_least", f"{BOUNDS['at_least']} {DAY}", texts, map(happened.least_episodes, groups))
     yield _family(
         "last_rebalance_age_seconds", "How long ago the group was last seen to rebalance.", texts,
         map(_rebalance_age(now), groups),
@@ -226,6 +236,8 @@ def unknown_samples(
         words = [*causes(overlay, group), *unknown_words(happened.measured, place, group)]
         if group.is_judged and None in (happened.volumes_of(group) or (None,)):
             words.append(UnknownWord.VOLUMES_UNTOLD)
+        if happened.least_episodes(group) is not None and happened.episodes_of(group) is None:
+            words.append(UnknownWord.PARTLY_WATCHED)
         for word in dict.fromkeys(words):
             yield f'{text},reason="{word.value}"', 1
 
@@ -233,16 +245,6 @@ def unknown_samples(
 def _family(name: str, words: str, texts: Iterable[str], numbers: Iterable[float | None]) -> Family:
     samples = ((text, number) for text, number in zip(texts, numbers, strict=True) if number is not None)
     return Family(f"consumerscope_group_{name}", words, GROUP, samples)
-
-
-def _episodes(happened: Happened, place: int) -> Number:
-    """None was seen: only of a group that is judged and whose members are known is that said."""
-
-    def count(group: GroupGauges) -> float | None:
-        is_watched = group.members is not None and group.is_judged
-        return happened.episodes.get(group.id, (0, 0))[place] if is_watched else None
-
-    return count
 
 
 def _stale(now: datetime) -> Number:

@@ -13,7 +13,7 @@ from consumers.groups.shown import NOT_READ_YET, UnknownWord, queues_reason
 from consumers.models import Comparison, Measure, SubjectKind, TimeLagKind
 from consumers.pipeline.kernel.trend import drain_seconds
 from consumers.vocabulary.alerts import AlertEvidence
-from consumers.words.reasons import coded_reason, lazy_reason, membership_reason
+from consumers.words.reasons import coded_reason, lazy_reason
 
 from .scan import GroupScan, parsed, suppressed_waiting, suppressed_without_members, why_outside
 from .topic_parts import TopicScan
@@ -120,7 +120,7 @@ def retry_share(scan: GroupScan) -> Column:
 
 def members(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
-        return scan.unread_reason(place) or membership_reason(scan.rows[place].membership_error)
+        return scan.unread_reason(place) or scan.members_reason(place)
 
     def since(place: int) -> datetime | None:
         row = scan.rows[place]

@@ -1,7 +1,7 @@
 """All groups that rules evaluate, under the overlay, in one query: the same groups and numbers as on pages."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -22,10 +22,12 @@ from consumers.polling.flags import has_unlisted_members, offline_share
 from consumers.queries.groups import without_members
 from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.rebalances.flapping import HOUR
+from consumers.rebalances.unwatched import Span, unwatched_spans
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import FlagReason
 from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode, UnknownReason, code_of
-from consumers.words.reasons import coded_reason
+from consumers.words.reasons import coded_reason, membership_reason
 from consumers.words.spans import iso
 
 # Causes of unknown groups that are not the group's own: a broker, a cluster, or the site.
@@ -221,10 +223,20 @@ class GroupScan:
         """{group id: place}."""
         return {row.id: place for place, row in enumerate(self.rows)}
 
+    @cached_property
+    def unwatched_of_hour(self) -> Mapping[int, Sequence[Span]]:
+        """By group id, times of the last hour in which nobody saw what members did. Some four queries."""
+        return unwatched_spans(self.places, self.now - HOUR, self.now)
+
     def unread_reason(self, place: int) -> str | None:
         """Why nothing of the group is known; None where everything of it is read."""
         row = self.rows[place]
         return None if row.unread_by is None else self.explainer.reason(row.cluster_id, row.unread_by)
+
+    def members_reason(self, place: int) -> str:
+        """Why the members of a group that is read are unknown."""
+        row = self.rows[place]
+        return membership_reason(row.membership_error, self.overlay.too_old(row.membership_at))
 
     def unjudged_reason(self, place: int) -> str | None:
         """Why no evaluated number of the group is valid; None where its newest evaluation is."""

@@ -28,7 +28,7 @@ from consumers.queries.limits import BrokerAge
 from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
-from consumers.words.reasons import coded_reason, membership_reason, reason_words
+from consumers.words.reasons import coded_reason, reason_words
 from consumers.words.spans import age
 
 from .scan import HOLDS_NOTHING, GroupScan, silent_groups, why_no_owners, why_nobody_holds, why_outside
@@ -268,7 +268,7 @@ def _why_unknown(scan: GroupScan, place: int) -> str | None:
     row = scan.rows[place]
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
-    return membership_reason(row.membership_error) if row.members is None else None
+    return scan.members_reason(place) if row.members is None else None
 
 
 def _reason(scan: GroupScan, place: int, silent: Mapping[int, str]) -> str:

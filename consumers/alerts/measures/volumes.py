@@ -1,11 +1,20 @@
 """Recent DLQ inflow, rebalances and repeats, counted by the pipeline; and for how long members have been changing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Sum
 
-from consumers.alerts.measured import Column, MeasureSpec, Metric, PastSource, Series, Unit, number_column
+from consumers.alerts.measured import (
+    Column,
+    MeasureSpec,
+    Metric,
+    PastSource,
+    Series,
+    Unit,
+    evidence_parts,
+    number_column,
+)
 from consumers.alerts.preview.judged import rebalance_values, repeat_values
 from consumers.alerts.preview.values import Need
 from consumers.alerts.preview.windows import Formula, summed, unsettled_values, windowed
@@ -14,12 +23,14 @@ from consumers.models import GroupWindow, Measure, Rebalance, SubjectKind
 from consumers.overview.tally import EVALUATION_LATE
 from consumers.pipeline.slices import floor
 from consumers.rebalances.flapping import Unsettled, episodes_within_hour, unsettled as unsettled_groups
+from consumers.rebalances.unwatched import Span, longest_of
 from consumers.repeats import HourOfRepeats, repeats_within_hour
 from consumers.vocabulary.alerts import AlertEvidence
-from consumers.words.reasons import coded_reason, membership_reason
+from consumers.words.reasons import coded_reason
+from consumers.words.spans import iso
 
 from .columns import judged_reason
-from .scan import GroupScan
+from .scan import GroupScan, GroupValues
 
 
 # Repeats within the last hour: events of a proven or likely cause, and messages that were redelivered at least.
@@ -43,13 +54,33 @@ def redelivered(scan: GroupScan) -> Column:
 
 def _column(scan: GroupScan, number: Callable[[HourOfRepeats], int], words: Callable[[float], str]) -> Column:
     found = repeats_within_hour(scan.now)
+    return _of_the_hour(scan, lambda row: number(found.get(row.id, HourOfRepeats())), words)
 
+
+def _of_the_hour(scan: GroupScan, number: Callable[[GroupValues], int], words: Callable[[float], str]) -> Column:
+    """A number of the last hour. Of a group that was watched a zero is measured; while a part of the hour was not, the
+    number is the least that is possible."""
     values = [
-        # Without a repeat a group that was watched has a measured zero.
-        None if _unwatched(scan, place) is not None else float(number(found.get(row.id, HourOfRepeats())))
-        for place, row in enumerate(scan.rows)
+        None if _unwatched(scan, place) is not None else float(number(row)) for place, row in enumerate(scan.rows)
     ]
-    return number_column(values, lambda place: _unwatched(scan, place) or "", words)
+
+    def spans(place: int) -> Sequence[Span]:
+        return scan.unwatched_of_hour.get(scan.rows[place].id, ())
+
+    def doubt(place: int) -> str:
+        begin, end = longest_of(spans(place))
+        return coded_reason(AlertEvidence.PARTLY_WATCHED, begin=iso(begin), end=iso(end))
+
+    def reason(place: int) -> str:
+        return _unwatched(scan, place) or (doubt(place) if spans(place) else "")
+
+    def evidence(place: int) -> str:
+        value = values[place]
+        if value is None:
+            return reason(place)
+        return evidence_parts([words(value), doubt(place)]) if spans(place) else words(value)
+
+    return Column(values, reason, evidence, is_bound=lambda place: bool(spans(place)))
 
 
 def _unwatched(scan: GroupScan, place: int) -> str | None:
@@ -57,7 +88,7 @@ def _unwatched(scan: GroupScan, place: int) -> str | None:
     if reason := judged_reason(scan, place):
         return reason
     row = scan.rows[place]
-    return membership_reason(row.membership_error) if row.members is None else None
+    return scan.members_reason(place) if row.members is None else None
 
 
 # Whether the members of a group are known is retained for as long as readings are.
@@ -104,12 +135,11 @@ def _inflows(end: datetime) -> dict[int, int]:
 def rebalances(scan: GroupScan) -> Column:
     """Episodes with a rebalance within the last hour. One query."""
     found = episodes_within_hour(scan.now)
-    return number_column(
-        # Zero rebalances of a group that was watched is a measured zero.
-        [found.get(row.id, 0) if _unwatched(scan, place) is None else None for place, row in enumerate(scan.rows)],
-        lambda place: _unwatched(scan, place) or "",
-        lambda value: coded_reason(AlertEvidence.REBALANCES, rebalance_episodes=round(value)),
-    )
+
+    def words(value: float) -> str:
+        return coded_reason(AlertEvidence.REBALANCES, rebalance_episodes=round(value))
+
+    return _of_the_hour(scan, lambda row: found.get(row.id, 0), words)
 
 
 # For how long the members of each group have been changing without settling.
@@ -161,8 +191,9 @@ MEASURES = (
         metric=Metric(
             "repeat_events_hour",
             "Repeats within the last hour whose cause is proven or likely.",
-            UnknownWord.MEMBERS_NOT_ASKED,
+            UnknownWord.PARTLY_WATCHED,
             ("is_fresh", "members"),
+            bound="at_least",
         ),
     ),
     MeasureSpec(
@@ -173,8 +204,9 @@ MEASURES = (
         metric=Metric(
             "redelivered_messages_hour",
             "Messages that were redelivered within the last hour, at least.",
-            UnknownWord.MEMBERS_NOT_ASKED,
+            UnknownWord.PARTLY_WATCHED,
             ("is_fresh", "members"),
+            bound="at_least",
         ),
     ),
     MeasureSpec(
@@ -220,6 +252,12 @@ MEASURES = (
             read=lambda scan: rebalance_values(scan.groups, scan.grid, scan.judged_moments),
             needs=WATCHED,
         ),
-        series=Series("consumerscope_group_rebalances_hour"),
+        metric=Metric(
+            "rebalances_hour",
+            "Rebalances in the last hour; those in a row, as of a rollout, count once.",
+            UnknownWord.PARTLY_WATCHED,
+            ("is_fresh", "members"),
+            bound="at_least",
+        ),
     ),
 )

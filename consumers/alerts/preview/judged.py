@@ -16,6 +16,7 @@ from consumers.alerts.rule_terms import Terms
 from consumers.models import Comparison, ConsumerGroup, GroupState, Reading, Rebalance, RepeatEvent, State, StateChange
 from consumers.pipeline.slices import microseconds
 from consumers.queries.reset_marks import RULES, Jump, causes
+from consumers.rebalances.unwatched import Span, unwatched_spans
 from consumers.repeats import SURE
 from consumers.vocabulary.states import RuleCode
 
@@ -238,11 +239,30 @@ def _jump(change: Change) -> Jump | None:
     return Jump(change.group_id, topic, broker, queue_id, change.rule, change.since, change.at)
 
 
+class _Bounds(NamedTuple):
+    """What is counted over an hour is a lower bound while a part of that hour was not watched."""
+
+    places: Mapping[int, int]
+    grid: Grid
+    unwatched: Mapping[int, Sequence[Span]]
+
+    @classmethod
+    def of(cls, places: Mapping[int, int], grid: Grid) -> "_Bounds":
+        return cls(places, grid, unwatched_spans(places, grid.since - HOUR, grid.until))
+
+    def values(self, group: int, found: np.ndarray) -> Values:
+        spans = [(microseconds(begin), microseconds(end + HOUR)) for begin, end in self.unwatched.get(group, ())]
+        from_us, to_us = np.array(spans, np.int64).reshape(-1, 2).T
+        is_bound = self.grid.within(from_us, to_us)
+        return Values(np.array([self.places[group]]), found[None, :], is_bound=is_bound[None, :])
+
+
 def rebalance_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray) -> Iterator[Values]:
     """How many episodes had a rebalance begin within the hour before.
 
     Nobody can say of groups whose members were never asked for that they were not rebalanced.
     """
+    bounds = _Bounds.of(places, grid)
     began = Rebalance.objects.filter(started_before__gte=grid.since - HOUR, started_before__lt=grid.until)
     counted: dict[int, dict[datetime, list[datetime]]] = {}
     for group, episode, at in began.order_by("started_before").values_list(
@@ -259,11 +279,12 @@ def rebalance_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray) 
         ]
         from_us, to_us = np.array(spans, np.int64).reshape(-1, 2).T
         found = np.bincount(moments_in(from_us, to_us, grid)[1], minlength=grid.count).astype(float)
-        yield Values(np.array([places[group]]), np.where(judged, found, np.nan)[None, :])
+        yield bounds.values(group, np.where(judged, found, np.nan))
 
 
 def repeat_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray, *, messages: bool) -> Iterator[Values]:
     """How many repeats an hour had, or how many messages they had redelivered at least; as rules count them."""
+    bounds = _Bounds.of(places, grid)
     rows = RepeatEvent.objects.filter(last_at__gte=grid.since - HOUR, started_at__lt=grid.until)
     rows = rows if messages else rows.filter(confidence__in=SURE)
     of_group: dict[int, list[tuple[int, int, int]]] = {}
@@ -275,7 +296,7 @@ def repeat_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray, *, 
         from_us, to_us, weight = np.array(of_group.get(group, []), np.int64).reshape(-1, 3).T
         event, at = moments_in(from_us, to_us, grid)
         found = np.bincount(at, weights=weight[event], minlength=grid.count).astype(float)
-        yield Values(np.array([places[group]]), np.where(judged, found, np.nan)[None, :])
+        yield bounds.values(group, np.where(judged, found, np.nan))
 
 
 Seen = Iterator[tuple[Key, datetime, bool | None]]

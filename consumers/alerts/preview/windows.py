@@ -24,16 +24,14 @@ from consumers.pipeline.slices import microseconds
 from consumers.rebalances.events import LONGEST
 from consumers.rebalances.flapping import (
     Newest,
-    Span,
     comings,
     enough,
     is_over_by,
     is_rollout,
-    quiet,
     seldom_asked,
     told_until,
-    unread_spans,
 )
+from consumers.rebalances.unwatched import Span, quiet, unread_spans
 from consumers.vocabulary.states import UnknownReason
 
 from .values import (

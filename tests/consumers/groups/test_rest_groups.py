@@ -132,7 +132,7 @@ def test_it_asks_the_database_as_often_for_a_hundred_groups_as_for_one(cluster, 
     a_dead_broker(cluster)
     for number in range(30):
         a_whole_group(cluster, f"group-{number}", broker="broker-b" if number % 2 else "broker-a")
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         assert api.get(URL).json()["count"] == 30
 
 

@@ -4,10 +4,11 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import Cluster, PipelineRun
+from consumers.models import Cluster
 from tests.dashboard.metrics.whole import Scrape
 from tests.exposition_parser import parsed
-from tests.world import NOW, a_broker, a_cluster, ago
+from tests.rebalance_rows import was_watched
+from tests.world import NOW, a_broker, a_cluster
 
 
 @pytest.fixture
@@ -15,7 +16,7 @@ def cluster() -> Iterator[Cluster]:
     with time_machine.travel(NOW, tick=False):
         cluster = a_cluster()
         a_broker(cluster, file_reserved_hours=72)
-        PipelineRun.objects.create(since=ago(60), until=ago(25), started_at=ago(24), finished_at=ago(20))
+        was_watched(cluster, 86400)
         yield cluster
 
 

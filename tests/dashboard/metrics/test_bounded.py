@@ -6,6 +6,7 @@ import pytest
 
 from consumers.models import Assignment, Client, Cluster, ConsumerGroup, Queue, QueueState
 from tests.dashboard.metrics.whole import Scrape, a_whole_group, of_group
+from tests.rebalance_rows import read_every, was_watched
 from tests.world import a_client, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -75,3 +76,26 @@ def test_a_time_lag_that_is_a_lower_bound_says_so_and_is_a_cause(scrape: Scrape,
     found = of_group(scrape())
     assert found["group_time_lag_seconds at_least"] == 61.5
     assert found["unknown time_lag_at_least"] == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["rebalances_hour", "rebalances_day", "repeat_events_hour", "redelivered_messages_hour"]
+)
+def test_what_is_counted_over_a_time_that_was_read_in_part_is_a_lower_bound(
+    cluster: Cluster, scrape: Scrape, name: str
+) -> None:
+    a_whole_group(cluster)
+    was_watched(cluster, 86400)
+    assert seen(scrape)[name] == seen(scrape)[f"{name}_at_least"] == 0
+    read_every(15, cluster, 2400, 600, error="refused")
+    found = of_group(scrape())
+    assert f"group_{name}" not in found
+    assert (found[f"group_{name}_at_least"], found["unknown partly_watched"]) == (0, 1)
+
+
+def test_members_that_nobody_told_for_long_are_unknown(cluster: Cluster, scrape: Scrape) -> None:
+    a_whole_group(cluster)
+    ConsumerGroup.objects.update(membership_at=ago(901))
+    found = of_group(scrape())
+    assert {"group_members", "group_rebalances_day_at_least"}.isdisjoint(found)
+    assert found["unknown members_unread"] == 1

@@ -24,6 +24,7 @@ def test_it_says_how_long_and_whether_a_rollout_does_it(cluster: Cluster, scrape
 
 
 def test_where_a_gap_makes_it_a_guess_it_is_absent_with_its_cause(cluster: Cluster, scrape: Scrape) -> None:
+    cluster.readings.filter(taken_at__lt=ago(60)).delete()
     a_rebalance(a_whole_group(cluster), ago(1000), **GOES_ON)
     samples = of_group(scrape())
     assert "group_unsettled_seconds" not in samples

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from consumers.lake.store import Lake
-from consumers.models import Assignment, Cluster, ConsumerGroup, GroupWindow, PipelineRun, Queue
+from consumers.models import Assignment, Cluster, ConsumerGroup, GroupWindow, Queue
 from consumers.polling.record.history import reading_rows, write_history
 from tests.readings import broker, reading, row
-from tests.rebalance_rows import a_rebalance, a_repeat, read_every
+from tests.rebalance_rows import a_rebalance, a_repeat, read_every, was_watched
 from tests.world import (
     a_broker,
     a_client,
@@ -28,7 +28,7 @@ def a_watched_world(lake: Lake) -> Cluster:
     cluster = a_cluster()
     a_broker(cluster, cluster_name="DefaultCluster", file_reserved_hours=4)
     a_dead_broker(cluster)
-    PipelineRun.objects.create(since=ago(60), until=ago(25), started_at=ago(24), finished_at=ago(20))
+    was_watched(cluster, 7200)
     _stopped(cluster)
     _well(cluster)
     _shared(cluster)

@@ -12,6 +12,7 @@ from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, column, everything
 from tests.consumers.ownership.shared_group import a_member, a_shared_group, holds, some_queues
 from tests.health_rows import a_finding, was_checked
+from tests.rebalance_rows import a_rebalance, a_repeat, was_watched
 from tests.world import NOW, a_judged_queue, a_queue, a_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -128,3 +129,46 @@ def test_findings_that_are_left_resolve_nothing_while_one_could_not_be_checked(c
     group.cluster.findings.exclude(pk=kept.pk).delete()
     a_finding(group, "retry_checks_unknown", "unknown", params={"checks": ["retries_discarded"]})
     assert what_is_unknown()
+
+
+OF_AN_HOUR = [Measure.REBALANCES, Measure.REPEATS, Measure.REDELIVERED]
+
+
+@pytest.mark.parametrize("measure", OF_AN_HOUR)
+def test_what_is_counted_over_an_hour_that_was_read_in_part_is_a_lower_bound(
+    cluster: Cluster, measure: Measure
+) -> None:
+    group = a_behind_group(cluster)
+    was_watched(cluster, 600)
+    a_rebalance(group)
+    a_repeat(group, redelivered_low=7)
+    found = column(measure)
+    assert (found.values[0], found.is_bound(0)) == (7 if measure == Measure.REDELIVERED else 1, True)
+    assert found.evidence(0).endswith(
+        "not scraped or not evaluated from 2026-03-14 02:00:00 UTC to 2026-03-14 02:50:00 UTC: there may be more"
+    )
+
+
+@pytest.mark.parametrize("measure", OF_AN_HOUR)
+def test_where_all_of_the_hour_was_watched_it_is_exact(cluster: Cluster, measure: Measure) -> None:
+    a_behind_group(cluster)
+    was_watched(cluster, 3600)
+    found = column(measure)
+    assert (found.values[0], found.is_bound(0), found.reason(0)) == (0, False, "")
+
+
+@pytest.mark.parametrize("measure", OF_AN_HOUR)
+def test_after_an_outage_it_fires_and_resolves_nothing(cluster: Cluster, measure: Measure) -> None:
+    group = a_behind_group(cluster)
+    rebalance, repeat = a_rebalance(group), a_repeat(group)
+    fires_by(measure, 0.5)
+    rebalance.delete()
+    repeat.delete()
+    assert "there may be more" in what_is_unknown()
+
+
+def test_members_that_nobody_told_for_long_are_unknown(cluster: Cluster) -> None:
+    a_behind_group(cluster, membership_at=NOW - timedelta(seconds=901))
+    found = column(Measure.MEMBERS)
+    assert found.values[0] is None
+    assert "has reported the group's members since" in found.reason(0)

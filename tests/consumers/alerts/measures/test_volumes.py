@@ -6,6 +6,7 @@ import pytest
 
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupWindow, Measure, Rebalance
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, of_group
+from tests.rebalance_rows import was_watched
 from tests.world import a_broker, a_judged_queue, a_queue, ago
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +55,7 @@ def test_rebalances_are_counted_by_episodes_of_the_hour(cluster: Cluster) -> Non
     group = a_behind_group(cluster)
     for seconds, episode in ((100, 160), (160, 160), (900, 900), (4000, 4000)):
         a_rebalance(group, seconds, episode)
+    was_watched(cluster, 3600)
     assert of_group(Measure.REBALANCES) == (2, "2 rebalance episodes within an hour")
 
 

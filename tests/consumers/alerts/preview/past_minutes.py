@@ -184,7 +184,9 @@ class PastMinutes:
         self.windows.append(GroupWindow(group=self.group, step_seconds=60, start=start, **said))
 
     def _evaluate(self, at: datetime, cause: Cause | None, *, is_hour_known: bool) -> None:
-        PipelineRun.objects.create(since=at, until=at, started_at=at, finished_at=at)
+        newest = PipelineRun.objects.order_by("-until").first()
+        since = ago(60 * (BEGIN + 1)) if newest is None else newest.until
+        PipelineRun.objects.create(since=since, until=at, started_at=at, finished_at=at)
         unwritten = [window for window in self.windows if window.pk is None]
         GroupWindow.objects.bulk_create(unwritten)
         row = GroupState.objects.get()

@@ -43,6 +43,7 @@ def test_rebalances_count_by_episodes_of_an_hour(tmp_path):
         times = {"started_before": ago(began), "last_change_at": ago(began), "judged_at": ago(began)}
         Rebalance.objects.create(group=group, polls=2, cause="joined", episode_since=ago(episode), **times)
     judged(*range(0, 7500, 30))
+    read_every(60, cluster, 7500)
     rule = a_rule_of(measure="rebalance_episodes_hour", comparison="above", threshold=2.0)
     result = asked(tmp_path, rule)
     assert (told(result), result["unknown_share"]) == ([("billing", 1200, 1200, None)], 0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.groups.health import Reason
+from consumers.groups.health import Reason, shown
 from consumers.groups.health_checks import checked, noticed
 from consumers.models import (
     Assignment,
@@ -14,7 +14,7 @@ from consumers.models import (
     PipelineRun,
 )
 from tests.health_rows import a_healthy_group, a_read_cluster
-from tests.rebalance_rows import a_crash_loop, a_rebalance
+from tests.rebalance_rows import a_crash_loop, a_rebalance, was_watched
 from tests.retry_rows import a_queue_is_blocked, levels_wait
 from tests.world import NOW, a_group, ago
 
@@ -90,12 +90,21 @@ def test_before_the_first_evaluation_no_time_is_named(group: ConsumerGroup) -> N
 
 
 def test_a_group_that_rebalances_again_and_again_is_told_with_both_counts(group: ConsumerGroup) -> None:
+    was_watched(group.cluster, 86400)
     for number in range(1, 8):
         a_rebalance(group, ago(400 * number))
     [reason] = noticed_of(group)
     assert told((reason,)) == [("rebalances", "warning")]
     numbers = dict.fromkeys(("episodes_hour", "rebalances_hour", "episodes_day", "rebalances_day"), 7)
     assert reason.parameters == {"level": "flapping"} | numbers
+
+
+def test_counts_of_a_time_that_was_read_in_part_are_lower_bounds(group: ConsumerGroup) -> None:
+    for number in range(1, 8):
+        a_rebalance(group, ago(400 * number))
+    [reason] = noticed_of(group)
+    assert reason.parameters["is_at_least"] is True
+    assert shown(reason).text == "Flapping: ≥ 7 rebalances in 7 episodes, 1 h"
 
 
 def test_members_that_change_every_forty_seconds_are_one_episode_of_many_rebalances(group: ConsumerGroup) -> None:
