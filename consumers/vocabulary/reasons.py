@@ -241,6 +241,7 @@ class RebalanceReason(StrEnum):
     OWNERS_AFTER = "owners_after_not_sampled"
     NO_OLD_OWNER = "no_old_owner"
     NO_START = "no_start"
+    NO_END = "no_end"
 
 
 class VolumeReason(StrEnum):

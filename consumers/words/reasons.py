@@ -57,6 +57,7 @@ REBALANCE_REASONS: dict[str, str | Promise] = {
     RebalanceReason.OWNERS_AFTER: _("the owners after it were not sampled"),
     RebalanceReason.NO_OLD_OWNER: _("the owner before the gap was not sampled"),
     RebalanceReason.NO_START: _("the offset at which the next owner began is not known"),
+    RebalanceReason.NO_END: _("how far the last owner can have pulled is not known"),
 }
 
 

@@ -318,6 +318,7 @@ def _queues(span: CostSpan, known: GroupRows, earlier: Mapping[Place, OwnerAnswe
         for at_us in times.all_us
     }
     places = {*answers, *offsets, *known.wanted, *earlier}
+    may_hold = {one.client_id: one.may_hold for one in known.intervals if one.may_hold is not None}
     return {
         place: QueueHistory(
             span,
@@ -326,6 +327,7 @@ def _queues(span: CostSpan, known: GroupRows, earlier: Mapping[Place, OwnerAnswe
             offsets.get(place, ()),
             known.wanted.get(place, ()),
             earlier.get(place),
+            may_hold,
         )
         for place in places
     }

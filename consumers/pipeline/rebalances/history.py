@@ -44,6 +44,7 @@ class MemberInterval:
     gone_us: int | None
     doubled_us: int | None
     answered_us: int | None
+    may_hold: int | None
 
     def is_listed(self, at_us: int) -> bool:
         return self.seen_us <= at_us and (self.gone_us is None or self.gone_us > at_us)

@@ -7,14 +7,15 @@ until the next one. At least: between readings that both showed it; at most: bet
 What was replayed is half-open from where the next owner began to where the last one was. Neither is seen when it
 happens, only at the clients' answers, so each bound takes the end of its span that makes it safe:
 low from the last one's offset in memory to the furthest the next one can have begun;
-high from all that the last one held to the nearest, and no less than what a client that works as fast as this queue was
-seen to move can hold uncommitted between two of its commits (RocketMQ 5.4.0, MQClientInstance: every 5 s). What a
-client holds is what it has not finished (ProcessQueue): where one message stands in front, it may have finished all
-behind it, as far as the broker had messages.
+high from all that the last one held to the nearest, and no less than what it can have pulled and finished after its
+last answer. That is at most what its broker had when the next one began; and at most what its own settings let it hold,
+with what a client that works as fast as this queue was seen to move finishes between two of its commits (RocketMQ
+5.4.0, MQClientInstance: every 5 s). What a client holds is what it has not finished (ProcessQueue): where one message
+stands in front, it may have finished all behind it, as far as the broker had messages.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -116,7 +117,8 @@ class CostSpan:
 @dataclass(frozen=True)
 class QueueHistory:
     """`wanted`: spans (from, until) in which somebody should hold the queue; null: no bound. `earlier`: the last answer
-    of who held it before it had no owner. Lists are in the order of time."""
+    of who held it before it had no owner. `may_hold`: by client id, how many messages of a queue its settings let it
+    hold; those that have not reported them are left out. Lists are in the order of time."""
 
     span: CostSpan
     samples: Sequence[OwnerSample]
@@ -124,6 +126,7 @@ class QueueHistory:
     offsets: Sequence[OffsetReading] = ()
     wanted: Sequence[tuple[int | None, int | None]] = ()
     earlier: OwnerAnswer | None = None
+    may_hold: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_of_group(self) -> bool:
@@ -274,6 +277,11 @@ class Handover:
         return None if has_moved or are_waiting else self.between[-1].broker_offset
 
     @property
+    def may_hold(self) -> int | None:
+        """What the old owner can have held by the time it gave the queue up; null where its settings are unknown."""
+        return None if self.old is None else self.queue.may_hold.get(self.old.client_id)
+
+    @property
     def pace(self) -> float:
         """Messages a second, by what was committed; 0 where that cannot be told."""
         if not self.between:
@@ -321,10 +329,15 @@ def _replayed(handover: Handover, commit_interval_seconds: float) -> Replay:
     held = max(position, handover.overtaken or 0, 0 if old.cached_max is None else old.cached_max + 1)
     committed = [one.consumer_offset for one in handover.between if one.consumer_offset is not None]
     earliest = min([latest, *committed])
-    # What it can do between two commits beside what it held; no more than there was to be had.
-    possible = held - position + math.ceil(max(handover.pace, 0.0) * commit_interval_seconds)
-    if handover.after is not None and handover.after.broker_offset is not None:
-        possible = min(possible, handover.after.broker_offset - earliest)
+    # After its last answer it pulled on: by its settings, and no more than there was to be had.
+    stored = None if handover.after is None else handover.after.broker_offset
+    possible = None if stored is None else stored - earliest
+    if handover.may_hold is not None:
+        uncommitted = math.ceil(max(handover.pace, 0.0) * commit_interval_seconds)
+        pulled = max(held - position, handover.may_hold) + uncommitted
+        possible = pulled if possible is None else min(pulled, possible)
+    if possible is None:
+        return Replay(None, None, RebalanceReason.NO_END)
     high = max(low, held - earliest, possible)
     return Replay(low, high, None, earliest, earliest + high) if high else Replay(0, 0)
 

@@ -27,6 +27,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.rebalances.find import earliest_us, find_costs, find_events, undecided_groups
 from consumers.pipeline.slices import EPOCH, microseconds
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
+from consumers.rocketmq.bodies.client_bodies import may_hold
 from consumers.rocketmq.names import RETRY_PREFIX
 
 from .tables import GROUPS, LAST_OWNERS, OWNERSHIP_COLUMNS, READINGS_COLUMNS
@@ -44,6 +45,7 @@ CLIENT_FIELDS = (
     "gone_by",
     "duplicated_since",
     "running_info_at",
+    "settings",
 )
 
 
@@ -91,6 +93,7 @@ def _clients(groups: Sequence[ConsumerGroup], since: datetime, until: datetime) 
                 "gone_us": _us(row.gone_by),
                 "doubled_us": _us(row.duplicated_since),
                 "answered_us": _us(row.running_info_at),
+                "may_hold": may_hold(row.settings),
             }
         )
     return found

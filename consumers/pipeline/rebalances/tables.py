@@ -23,6 +23,7 @@ MEMBER = pa.struct(
         ("gone_us", US),
         ("doubled_us", US),  # since when two processes share this id
         ("answered_us", US),
+        ("may_hold", pa.int64()),  # messages of one queue, by its settings; null: it has not reported them
     ]
 )
 QUEUE = pa.struct(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from consumers.rocketmq.bodies.client_bodies import MOST_THREADS
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatUnknown
 
 from .parts import Entry, RepeatPart, evidence
@@ -124,22 +125,23 @@ def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveVerdict
     owner = moved.owner
     if owner is None or not _is_gone(owner) or not _held_long(owner, held_seconds):
         return None
-    finished = _finished_out_of_order(owner, moved.high)
-    if owner.is_orderly or not finished or 2 * finished < (moved.high or 0):
+    span = _span_out_of_order(owner, moved.high)
+    finished = None if span is None or owner.held_count is None else span - owner.held_count
+    if owner.is_orderly or not finished or 2 * finished < (span or 0):
         return None
-    reach = max(owner.held_span or 0, moved.high or 0)
-    span = evidence(RepeatEvidence.HELD_OUT_OF_ORDER, finished=finished, span=reach)
+    held = evidence(RepeatEvidence.HELD_OUT_OF_ORDER, finished=finished, span=span)
     return MoveVerdict(
-        RepeatCause.FINISHED_OUT_OF_ORDER, Confidence.LIKELY, [*_of_gone(owner), _head(owner), span, *_gap(moved)]
+        RepeatCause.FINISHED_OUT_OF_ORDER, Confidence.LIKELY, [*_of_gone(owner), _head(owner), held, *_gap(moved)]
     )
 
 
-def _finished_out_of_order(owner: LastOwner, high: int | None) -> int | None:
-    """At most: offsets that a tag filter passed over count, too. What is finished behind the last held message is not
-    in the span of what is held, but in the high bound."""
-    if owner.held_span is None or owner.held_count is None:
-        return None
-    return max(owner.held_span, high or 0) - owner.held_count
+def _span_out_of_order(owner: LastOwner, high: int | None) -> int | None:
+    """At most, of what it held or had finished: offsets that a tag filter passed over count, too. What is finished
+    behind the last held message is not in the span of what is held, but in the high bound; nothing is while some wait
+    for a thread."""
+    if owner.held_span is None or owner.held_count is None or owner.held_count > MOST_THREADS:
+        return owner.held_span
+    return max(owner.held_span, high or 0)
 
 
 def _restarted_in_local_retry(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:

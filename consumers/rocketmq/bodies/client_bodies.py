@@ -235,6 +235,23 @@ def _consume_status(fields: Fields) -> ConsumeStatus:
 # more unfinished messages, some wait for a thread, and those were pulled last: nothing behind the last is finished.
 MOST_THREADS = 64
 
+# A client pulls on while it holds at most so many messages of a queue, and while these span at most so many offsets (an
+# orderly one: whatever they span); one more answer may come then (RocketMQ 5.4.0,
+# DefaultMQPushConsumerImpl.pullMessage).
+FLOW_CONTROL = ("pullThresholdForQueue", "consumeConcurrentlyMaxSpan")
+PULL_BATCH = "pullBatchSize"
+
+
+def may_hold(settings: Mapping[str, str] | None) -> int | None:
+    """How many messages of a queue a client with these settings may hold and have finished behind the first that it
+    holds; null where it has not reported them, as clients that pull for themselves do not."""
+    numbers = [(settings or {}).get(name, "") for name in (*FLOW_CONTROL, PULL_BATCH)]
+    if not all(number.isdecimal() for number in numbers):
+        return None
+    *limits, batch = map(int, numbers)
+    return max(limits) + batch
+
+
 # Of a push consumer (RocketMQ 5.4.0, DefaultMQPushConsumer and ClientConfig).
 DEFAULTS = {
     "PROP_THREADPOOL_CORE_SIZE": "20",

@@ -24,6 +24,7 @@ class Story:
     started_after: int | None = 0
     end: int = 60
     broadcasting: bool = False
+    may_hold: Mapping[str, int] = field(default_factory=dict)
 
     def topic(self) -> dict[str, Any]:
         """What the rebalance did to Orders."""
@@ -54,6 +55,7 @@ class Story:
             ],
             [(None if since is None else us(since), None)] if is_wanted else [],
             self.earlier.answer if self.earlier and queue_id == 0 else None,
+            self.may_hold,
         )
 
 

@@ -101,7 +101,8 @@ def test_a_rebalance_that_began_after_the_range_is_nothing_to_it(cluster):
 
 def test_members_are_told_by_their_intervals(cluster):
     group = a_group(cluster, members_changed_at=ago(30))
-    a_client(group, "a", seen_since=ago(900), started_at=ago(950), duplicated_since=ago(40))
+    settings = {"pullThresholdForQueue": "1000", "consumeConcurrentlyMaxSpan": "2000", "pullBatchSize": "32"}
+    a_client(group, "a", seen_since=ago(900), started_at=ago(950), duplicated_since=ago(40), settings=settings)
     a_client(group, "b", seen_since=ago(900), gone_by=ago(30), running_info_error="no answer", last_seen=ago(45))
     a_client(group, "c", seen_since=ago(9000), gone_by=ago(8000))
     first, second = looked_at()["billing"]["clients"]
@@ -109,6 +110,7 @@ def test_members_are_told_by_their_intervals(cluster):
     assert (first["started_us"], first["doubled_us"]) == (us(950), us(40))
     assert (second["client_id"], second["gone_us"], second["last_seen_us"]) == ("b", us(30), us(45))
     assert second["started_us"] is None
+    assert (first["may_hold"], second["may_hold"]) == (2032, None)
 
 
 def test_queues_are_those_of_topics_that_members_subscribe_to_or_lately_did(cluster):

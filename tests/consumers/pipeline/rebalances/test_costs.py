@@ -27,6 +27,28 @@ STORIES = [
         owners=FROM_A_TO_B,
         said=[says(0, "a", 1000, (1000, 1049)), says(15, "b", 1400, (1400, 1410)), says(30, "b", 1500)],
         offsets={0: [(-60, 0, 5000), (-15, 750, 5000), (0, 990, 5000), (15, 1400, 5000), (30, 1500, 5000)]},
+        may_hold={"a": 2032},
+    ),
+    # It has not reported its settings.
+    Story(
+        "passed by another",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 1000, (1000, 1049)), says(15, "b", 1400, (1400, 1410)), says(30, "b", 1500)],
+        offsets={0: [(-60, 0, 5000), (-15, 750, 5000), (0, 990, 5000), (15, 1400, 5000), (30, 1500, 5000)]},
+    ),
+    # Its head stands, and it pulled on after its last answer: held at most 2,032 from there on.
+    Story(
+        "pulled on",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 5, (5, 2008), count=30), says(15, "b", 5, (5, 36))],
+        offsets={0: [(-15, 5, 2500), (0, 5, 2500), (15, 5, 2500), (30, 5, 2500)]},
+        may_hold={"a": 2032},
+    ),
+    Story(
+        "nobody knows the end",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 1000, (1000, 1049)), says(15, "b", 900, (900, 950))],
+        offsets={0: [(0, 900, 1600)]},
     ),
     # It holds that one alone: all behind it may be finished.
     Story(
@@ -41,25 +63,28 @@ STORIES = [
         owners=FROM_A_TO_B,
         said=[says(0, "a", 900, (900, 1099), count=90), says(15, "b", 900, (900, 931))],
         offsets=STOOD,
+        may_hold={"a": 150},
     ),
     Story(
         "standing in order",
         owners=FROM_A_TO_B,
         said=[says(0, "a", 900, (900, 930), count=31, is_orderly=True), says(15, "b", 900, (900, 931))],
         offsets=STOOD,
+        may_hold={"a": 150},
     ),
     Story(
         "overtaken for a moment",
         owners=FROM_A_TO_B,
         said=[says(0, "a", 900, (900, 900), count=1), says(15, "b", 900, (900, 931))],
         offsets={0: STOOD[0][1:]},
+        may_hold={"a": 150},
     ),
     Story("quiet", owners=FROM_A_TO_B, said=QUIET, offsets=STILL),
     Story(
         "lapsed",
         owners={0: {0: ["a"]}, 15: {}, 30: {}, 45: {0: ["b"]}, 60: {0: ["b"]}},
         said=[says(0, "a", 100), says(45, "b", 100)],
-        offsets=STILL,
+        offsets={0: [*STILL[0], (45, 100, 100)]},
     ),
     Story("once doubled", owners={0: {0: ["a"]}, 15: {0: ["a", "b"]}, 30: {0: ["b"]}}, said=QUIET, offsets=STILL),
     # Another start of the same client: it has caught up with itself when it is asked.
@@ -162,17 +187,19 @@ def test_queues_that_moved_are_those_with_other_owners(topics, group, moved):
 @pytest.mark.parametrize(
     ("group", "low", "high"),
     [
-        ("killed", 100, 150),  # from 900 to 1,000, and to 1,050
-        ("passed", 0, 144),  # 1,400 messages in 75 s: five seconds of that pace beside the 50 held
+        ("killed", 100, 1100),  # from 900 to 1,000, and to the 2,000 that there were
+        ("passed", 0, 2126),  # 1,400 messages in 75 s: five seconds of that pace beside what it may hold
+        ("passed by another", 0, 4010),  # from 990 to the end
+        ("pulled on", 0, 2032),
         ("overtaken", 0, 700),
         ("overtaken by few", 0, 200),
-        ("overtaken for a moment", 0, 1),
-        ("standing in order", 0, 31),
+        ("overtaken for a moment", 0, 150),
+        ("standing in order", 0, 150),
         ("quiet", 0, 0),
         ("lapsed", 0, 0),
         ("restarted", 0, 100),
         ("gone back", 60, 100),
-        ("stuck", 0, 20),
+        ("stuck", 0, 30),
         ("handed on late", 50, 60),
         ("taken up again", 20, 25),
         ("left alone", 0, 0),  # nobody has it, so nobody was given anything again
@@ -195,6 +222,7 @@ def test_what_was_replayed_lies_between_two_bounds(topics, group, low, high):
         ("taken up", "replayed_messages", "no_old_owner"),
         ("unsaid start", "replayed_messages_low", "no_start"),
         ("first seen with messages", "replayed_messages_low", "no_start"),
+        ("nobody knows the end", "replayed_messages", "no_end"),
         ("broadcasting", "replayed_messages", "own_offsets"),
         ("broadcasting", "unowned_queue_seconds", "every_member"),
         ("broadcasting", "doubly_owned_queues", "every_member"),

@@ -48,6 +48,8 @@ BOTH = {"doubly_owned_seconds_low": 0.0, "doubly_owned_seconds_high": 30.0}
 # It held 100 offsets, 20 of them unfinished, the first for a minute.
 STUCK = {"held_span": 100, "held_count": 20, "head_seconds": 60.0}
 
+# More than there are threads are unfinished: nothing behind them is finished.
+WAITING = {"held_span": 100, "held_count": 80, "head_seconds": 60.0}
 # It held the first message alone.
 ALONE = {"held_span": 1, "held_count": 1, "head_seconds": 60.0}
 
@@ -59,6 +61,14 @@ MOVED = [
     ("left in a rollout, no gap", moved(is_rollout=True, **NO_GAP), "shutdown_did_not_wait", "possible", 0, 120),
     ("left in a rollout, a gap", moved(is_rollout=True), "consumer_crash", "proven", 40, 120),
     ("left, a slow head in front", moved(owner=owner(**STUCK)), "finished_out_of_order", "likely", 40, 120),
+    (
+        "left, others wait behind the head",
+        moved(owner=owner(**WAITING), high=2032),
+        "consumer_crash",
+        "proven",
+        40,
+        2032,
+    ),
     ("left, all finished but the head", moved(owner=owner(**ALONE)), "finished_out_of_order", "likely", 40, 120),
     ("the head was young", moved(owner=owner(**STUCK | {"head_seconds": 5.0})), "consumer_crash", "proven", 40, 120),
     ("few were finished", moved(owner=owner(**STUCK | {"held_count": 90})), "consumer_crash", "proven", 40, 120),

@@ -14,6 +14,7 @@ from consumers.rocketmq.bodies.client_bodies import (
     Subscription,
     assigned_queues,
     group_connections,
+    may_hold,
     running_info,
 )
 from consumers.rocketmq.wire.codes import RemoteProtocolError
@@ -184,3 +185,20 @@ def test_a_broker_without_an_answer_is_not_one_that_gives_nothing(
 def test_it_names_what_is_wrong_with_an_assignment() -> None:
     with pytest.raises(RemoteProtocolError, match=r"QUERY_ASSIGNMENT \(400\).*0\.messageQueue is missing"):
         assigned_queues(b'{"messageQueueAssignments":[{"mode":"PULL"}]}')
+
+
+LIMITS = {"pullThresholdForQueue": "1000", "consumeConcurrentlyMaxSpan": "2000", "pullBatchSize": "32"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (LIMITS, 2032),
+        (LIMITS | {"pullThresholdForQueue": "5000", "pullBatchSize": "64"}, 5064),
+        ({name: value for name, value in LIMITS.items() if name != "pullBatchSize"}, None),
+        (LIMITS | {"consumeConcurrentlyMaxSpan": "many"}, None),
+        (None, None),
+    ],
+)
+def test_a_client_holds_no_more_than_its_settings_let_it(settings: dict[str, str] | None, expected: int | None) -> None:
+    assert may_hold(settings) == expected
