@@ -186,12 +186,16 @@ def topic_link(context: template.Context, cluster: str, topic: str) -> SafeStrin
 def client_link(context: template.Context, cluster: str, client_id: str, brief: bool = False) -> SafeString:
     """The client ID, or several with commas, each with its page in the range of this one.
 
-    `brief`: a long one is cut in its middle and never wraps; the hover has all of it.
+    `brief`: a long one is cut in its middle; the hover has all of it.
     """
     names = client_id.split(", ")
-    links = ((context["frame"].to("client", cluster, name), name, numbers.middle_cut(name)) for name in names)
-    link = '<a class="nowrap" href="{0}" title="{1}">{2}</a>' if brief else '<a href="{0}">{1}</a>'
-    return format_html_join(", ", link, links)
+    cut = {name: numbers.middle_cut(name) if brief else name for name in names}
+    titles = {name: "" if text == name else format_html(' title="{}"', name) for name, text in cut.items()}
+    return format_html_join(
+        ", ",
+        '<a href="{}"{}>{}</a>',
+        ((context["frame"].to("client", cluster, name), titles[name], text) for name, text in cut.items()),
+    )
 
 
 # `<th scope="col"{% describe "lag_messages" %}>`: the help of a column or measure, on hover and by the keyboard.
