@@ -43,7 +43,7 @@ def a_reading(cluster: Cluster, taken_at: datetime, **fields: Any) -> Reading:
 
 def is_complete(fields: dict[str, Any]) -> bool:
     """As the poll has it of a reading with these columns."""
-    return fields.get("error") is None and all(one["read"] for one in fields.get("brokers", ()))
+    return fields.get("error") is None and all(one.get("read", True) for one in fields.get("brokers", ()))
 
 
 def a_broker(cluster: Cluster, name: str = "broker-a", **fields: Any) -> Broker:

@@ -19,7 +19,7 @@ from consumers.models import (
 )
 from tests.health_rows import a_healthy_group, a_read_cluster
 from tests.plugins.made_once import MadeOnce
-from tests.rebalance_rows import a_crash_loop
+from tests.rebalance_rows import a_crash_loop, was_watched
 from tests.retry_rows import a_queue_is_blocked, levels_wait
 from tests.world import NOW, ago
 
@@ -190,6 +190,7 @@ def test_owners_that_differ_are_never_called_as_expected(admin_client: Client, g
 def test_rebalances_are_counted_beside_their_episodes_wherever_they_are_counted(
     admin_client: Client, group: ConsumerGroup
 ) -> None:
+    was_watched(group.cluster, 86400)
     a_crash_loop(group, 1200, until=30)
     counted = "29 rebalances in 1 episode"
     assert health_line(page(admin_client, "ownership/")).endswith(f"Unstable: {counted}, 1 h")

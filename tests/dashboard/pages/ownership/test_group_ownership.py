@@ -8,7 +8,7 @@ from django.test import Client
 
 from consumers.models import Assignment, Client as Member, ConsumerGroup, Reading
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour, trouble
-from tests.rebalance_rows import a_rebalance
+from tests.rebalance_rows import a_rebalance, was_watched
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -146,9 +146,10 @@ def test_the_last_rebalances_lead_to_their_page_and_to_this_one_before_and_after
 
 
 def test_a_group_that_flaps_says_so(admin_client: Client, group: ConsumerGroup) -> None:
+    was_watched(group.cluster, 3600)
     for number in range(12):
         a_rebalance(group, ago(210 + 200 * number))
-    assert re.search(r"flapping: (1\d) rebalances in \1 episodes, 1 h", said(admin_client))
+    assert re.search(r"flapping: (1\d) rebalances in \1 episodes, 1 h · ≥ \1", said(admin_client))
 
 
 def test_the_owners_of_the_picture_are_named_in_their_colours(admin_client: Client, group: ConsumerGroup) -> None:
