@@ -183,9 +183,6 @@ class ResetForm(forms.Form):
                 self.add_error(name, str(wrong).splitlines())
             except forms.ValidationError as wrong:
                 self.add_error(name, wrong)
-        if any("\0" in word for name in ("topic", "broker", "queue") for word in self._listed(name)):
-            # No database keeps them. In fields of the form Django refuses them.
-            self.add_error(None, _("A chosen name contains a zero byte: choose it again."))
         if any(not word.strip() for name in ("broker", "queue") for word in self._said(name)):
             # Left out it would be all of them.
             self.add_error(None, _("A chosen broker or queue has no name: choose it again."))

@@ -183,7 +183,7 @@ def test_a_place_that_no_page_posts_is_refused(operator: Client) -> None:
 def test_a_name_that_no_database_keeps_is_refused(operator: Client, name: str) -> None:
     answer = operator.post(PLAN, typed(**{name: "Or\0der/broker-a/1"}))
     assert answer.status_code == 400
-    assert "contains a zero byte" in text(answer)
+    assert f"The field “{name}” holds a zero byte" in text(answer)
 
 
 def test_a_refusal_keeps_what_was_typed(operator: Client) -> None:
