@@ -12,8 +12,7 @@ from django.conf import settings
 from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot, Reading
 from consumers.queries.limits import limits
 
-# Span: the last reading before such a time, and the first one after it.
-Span = tuple[datetime, datetime]  # the last reading before it, and the first one after it
+Span = tuple[datetime, datetime]  # the last reading before such a time, and the first one after it
 
 Key = tuple[int, str]  # cluster and broker; the name is empty for the whole cluster
 
