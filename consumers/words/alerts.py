@@ -146,7 +146,7 @@ INCIDENT_SENTENCES: dict[str, str | Promise] = {
 }
 
 DELIVERY_RESULTS: dict[str, str | Promise] = {
-    DeliveryResult.ANSWERED: "%(said)s",
+    DeliveryResult.ANSWERED: _("%(said)s"),
     DeliveryResult.REFUSED: _("refused (%(said)s)"),
     DeliveryResult.REDIRECTED: _("%(said)s: redirects are not followed: enter the address that it leads to"),
     DeliveryResult.ANSWERED_NO_TEXT: _("%(said)s: an answer that is no text"),
@@ -175,10 +175,10 @@ DELIVERY_RESULTS: dict[str, str | Promise] = {
         "The service did not answer within %(limit)s s, and took %(taken)s of %(of)s changes."
     ),
     DeliveryResult.APPRISE_UNREADABLE: _("Apprise ended with %(exit_code)s and said nothing that can be read."),
-    DeliveryResult.APPRISE_SAID: "%(lines)s",
+    DeliveryResult.APPRISE_SAID: _("%(lines)s"),
     DeliveryResult.APPRISE_SILENT: _("Apprise did not say why."),
     DeliveryResult.SERVICE_TOOK: _("The service took it."),
-    DeliveryResult.TEMPLATE_FAILED: "(%(error)s)",
+    DeliveryResult.TEMPLATE_FAILED: _("(%(error)s)"),
     DeliveryResult.FIRES_AGAIN: _("Nothing was sent: all that it ends fires again, under the same labels."),
     DeliveryResult.SETTINGS_UNREADABLE: _(
         "The address of %(channel)s was stored under another CONSUMERSCOPE_SECRET_KEY: enter it again, with its "

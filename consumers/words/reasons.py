@@ -333,7 +333,7 @@ def _shown(name: str, value: Any) -> str:
         return ", ".join(_shown(name, one) for one in value)
     if name == "unknown_reason":
         return reason_words(value)
-    if name in ("rule", "what"):
+    if name in ("rule", "what") and value in alerts.BUILT_IN_NAMES:
         return alerts.rule_name_words(value)
     if name == "target_kind":
         return str(resets.KINDS.get(value, value))

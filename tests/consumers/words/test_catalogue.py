@@ -105,7 +105,7 @@ def test_no_code_of_a_volume_is_one_of_a_reading():
 SAME_IN_CHINESE = {
     *("POP", "Broker", "%(unknown_reason)s。", "%(parts)s", "%(present_members)s", "%(other_findings)s"),
     *("%(volume_reason)s", "%(place)s，Topic %(topic)s", "%(why)s：%(lost_queues)s", "%(why)s：%(slaves)s"),
-    "%(broker)s：%(error)s",
+    *("%(broker)s：%(error)s", "%(said)s", "%(lines)s", "（%(error)s）"),
 }
 
 

@@ -88,9 +88,9 @@ def test_rest_tells_it_too(billing: ConsumerGroup, reset: Reset, api: Any) -> No
 def test_a_list_asks_once_for_all_and_not_at_all_where_no_offset_jumped(
     billing: ConsumerGroup, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         group_list(GroupFilters(), now=NOW)
     billing.judged.rule = "caught_up"
     billing.judged.save()
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         group_list(GroupFilters(), now=NOW)
