@@ -147,10 +147,17 @@ def test_a_killed_worker_and_a_killed_broker_leave_a_true_record_and_it_goes_on(
     told, there = site.rows(), offsets(rocketmq_pair)
     assert site.status() == "partial"
     true = {("CONFIRMED", 0), *((untouched, STOOD) for untouched in ("UNCHANGED", "failed", "not done"))}
-    assert {(outcome or step, there[place]) for place, (step, outcome) in told.items()} <= true
-    assert {outcome for (broker, _), (_, outcome) in told.items() if broker == "broker-a"} == {"CONFIRMED"}
+    # Of what a dead worker may have written, and of a broker that was away, nobody saw whether a member consumed the
+    # queue once more meanwhile.
+    unseen = {place for place, (_, outcome) in told.items() if outcome == "UNKNOWN"}
+    assert all(place in in_doubt or place[0] == "broker-b" for place in unseen), unseen
+    known = everywhere - unseen
+    assert {(told[place][1] or told[place][0], there[place]) for place in known} <= true
+    assert {told[place][1] for place in known if place[0] == "broker-a"} == {"CONFIRMED"}
 
     assert site.call("resume", reset, "120") == "ended"
-    assert site.status() == "applied"
-    assert set(site.rows().values()) == {("read back", "CONFIRMED")}
-    assert offsets(rocketmq_pair) == dict.fromkeys(everywhere, 0)
+    assert site.status() == ("partial" if unseen else "applied")
+    told, there = site.rows(), offsets(rocketmq_pair)
+    assert {(told[place], there[place]) for place in known} == {(("read back", "CONFIRMED"), 0)}
+    # They are never written again.
+    assert {(told[place][1], there[place]) for place in unseen} <= {("UNKNOWN", STOOD)}
