@@ -88,4 +88,4 @@ def site(db: None, settings: Any) -> Iterator[Site]:
             broker.address = wire.run(server.__aenter__())
             closing.callback(lambda server=server: wire.run(server.__aexit__(None, None, None)))
             a_broker(cluster, name, address=broker.address)
-        yield Site(brokers, Ports.of(cluster, wire, deadline_seconds=1.0), a_group(cluster, GROUP))
+        yield Site(brokers, Ports.of(cluster, wire, deadline_seconds=2.0), a_group(cluster, GROUP))
