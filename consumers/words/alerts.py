@@ -185,7 +185,7 @@ DELIVERY_RESULTS: dict[str, str | Promise] = {
         "secrets, or set the old key."
     ),
     DeliveryResult.SITE_FAILED: _("Consumerscope failed: %(error)s."),
-    DeliveryResult.GIVEN_UP: _("Given up after %(hours)s h in which nothing could be delivered: %(why)s"),
+    DeliveryResult.GIVEN_UP: _("Not delivered within %(hours)s h: %(why)s"),
     DeliveryResult.SWITCHED_OFF: _("The channel was switched off before it went."),
     DeliveryResult.WAS_OFF: _("The channel was switched off when it ended."),
     DeliveryResult.FIRING_UNKNOWN: _("Nobody was notified of what resolved."),

@@ -186,7 +186,7 @@ def test_what_waited_for_a_day_for_a_receiver_that_is_not_there_is_given_up(
     told = list(channel.deliveries.order_by("number").values_list("status", "attempts"))
     assert told == [("failed", 1), ("failed", 0), ("waiting", 0)]
     second = channel.deliveries.get(number=2)
-    assert "Given up after 24 h in which nothing could be delivered" in str(stored_words(second.error))
+    assert "Not delivered within 24 h" in str(stored_words(second.error))
     assert second.next_try_at is None
 
 
