@@ -188,20 +188,18 @@ class ShownGroup:
             return None
         if name in stored_in(JUDGED):
             return None if self.judged is None or self.is_late else getattr(self.judged, name)
-        if name in OF_MEMBERS and self._are_members_old:
+        if name in OF_MEMBERS and (self.group.membership_at is None or self._too_old):
             return None
         return getattr(self.total if name in stored_in(TOTAL) else self.group, name, None)
 
     @property
     def members_reason(self) -> str:
         """Why its members are unknown, where they are."""
-        too_old = self.overlay.too_old(self.group.membership_at)
-        return self.unread_reason or membership_reason(self.group.membership_error, too_old)
+        return self.unread_reason or membership_reason(self.group.membership_error, self._too_old)
 
     @property
-    def _are_members_old(self) -> bool:
-        at = self.group.membership_at
-        return at is None or at < self.overlay.members_since
+    def _too_old(self) -> datetime | None:
+        return self.overlay.too_old(self.group.membership_at)
 
     @property
     def unread_reason(self) -> str | None:

@@ -1,13 +1,13 @@
 """Finds groups by name, and evaluates groups from rows alone while the pipeline is late."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from django.db.models import Min, Q
 
-from consumers.models import ConsumerGroup, GroupKind, State
+from consumers.models import ConsumerGroup, GroupKind, QueueSnapshot, State
 from consumers.polling.flags import group_flags, has_unlisted_members, offline_share
 from consumers.polling.record.totals import EVERY
 from consumers.queries.limits import Limits
@@ -118,3 +118,25 @@ def first_seen(cluster: str | None) -> datetime | None:
     groups = ConsumerGroup.objects.filter(cluster__name=cluster) if cluster else ConsumerGroup.objects.all()
     found: datetime | None = groups.aggregate(first=Min("first_seen_at"))["first"]
     return found
+
+
+# SQLite takes no more than some thousand parameters in one statement.
+NAMED_AT_ONCE = 500
+
+
+def named_at_once(ids: Collection[int]) -> Iterator[Sequence[int]]:
+    """In order, as many at a time as one statement may name."""
+    ordered = sorted(ids)
+    return (ordered[begin : begin + NAMED_AT_ONCE] for begin in range(0, len(ordered), NAMED_AT_ONCE))
+
+
+def brokers_of(groups: Collection[int], topic: str = "") -> dict[int, set[str]]:
+    """By group id, the brokers that hold queues of the group today, or of its part of the topic. One query for each
+    500 groups."""
+    held: dict[int, set[str]] = {}
+    for some in named_at_once(groups):
+        rows = QueueSnapshot.objects.filter(group__in=some).order_by()
+        rows = rows.filter(queue__topic__name=topic) if topic else rows
+        for group, broker in rows.values_list("group_id", "queue__broker").distinct():
+            held.setdefault(group, set()).add(broker)
+    return held

@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from consumers.models import Client, ConsumerGroup, PipelineRun, Rebalance
+from consumers.queries.groups import named_at_once
 from consumers.queries.limits import limits
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
@@ -26,8 +27,6 @@ from .unwatched import Span, quiet, unread_spans, unwatched_spans
 # than a minute apart are one episode, however many there are.
 # A rollout starts each member once, and a second time where it is rolled back. More starts are no rollout.
 STARTS_OF_A_ROLLOUT = 2
-# SQLite accepts no more than some thousand parameters in one statement.
-AT_ONCE = 500
 
 
 class Newest(NamedTuple):
@@ -79,9 +78,8 @@ def enough() -> timedelta:
 
 def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
     """The times when members joined since these times, by group id; a member that joins again counts again."""
-    ordered, came = sorted(since), dict[int, list[datetime]]()
-    for start in range(0, len(ordered), AT_ONCE):
-        part = ordered[start : start + AT_ONCE]
+    came = dict[int, list[datetime]]()
+    for part in named_at_once(since):
         rows = Client.objects.filter(group__in=part, seen_since__gte=min(since[pk] for pk in part)).order_by()
         for group, at in rows.values_list("group_id", "seen_since"):
             if at >= since[group]:

@@ -9,15 +9,13 @@ from itertools import pairwise
 
 from django.conf import settings
 
-from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot, Reading
+from consumers.models import ConsumerGroup, PipelineRun, Reading
+from consumers.queries.groups import brokers_of
 from consumers.queries.limits import limits
 
 Span = tuple[datetime, datetime]  # the last reading before such a time, and the first one after it
 
 Key = tuple[int, str]  # cluster and broker; the name is empty for the whole cluster
-
-# SQLite accepts no more than some thousand parameters in one statement.
-AT_ONCE = 500
 
 
 def unread_spans(
@@ -31,22 +29,12 @@ def unread_spans(
     """
     clusters = {pk: cluster for pk, cluster in ConsumerGroup.objects.values_list("pk", "cluster") if pk in groups}
     spans = _by_broker(set(clusters.values()), since, until, longest)
-    held = _brokers(groups) if any(broker for _, broker in spans) else {}
+    held = brokers_of(groups) if any(broker for _, broker in spans) else {}
     found = {
         group: {span for broker in ("", *held.get(group, ())) for span in spans.get((cluster, broker), ())}
         for group, cluster in clusters.items()
     }
     return {group: sorted(own) for group, own in found.items() if own}
-
-
-def _brokers(groups: Collection[int]) -> dict[int, set[str]]:
-    held: dict[int, set[str]] = {}
-    ordered = sorted(groups)
-    for start in range(0, len(ordered), AT_ONCE):
-        rows = QueueSnapshot.objects.filter(group__in=ordered[start : start + AT_ONCE]).order_by()
-        for group, broker in rows.values_list("group_id", "queue__broker").distinct():
-            held.setdefault(group, set()).add(broker)
-    return held
 
 
 def _by_broker(

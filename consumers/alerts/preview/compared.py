@@ -12,9 +12,10 @@ from django.db.models import Q
 from consumers.alerts.measured import Subject, column_key
 from consumers.alerts.measures.registry import SPECS, measured
 from consumers.alerts.preview.judged import evaluated_moments
-from consumers.alerts.preview.values import Grid, judged_moments, named_at_once
+from consumers.alerts.preview.values import Grid, judged_moments
 from consumers.models import AlertRule, ConsumerGroup, Incident, Measure
 from consumers.polling.flags import offline_share
+from consumers.queries.groups import named_at_once
 from consumers.queries.limits import limits
 from consumers.vocabulary.alerts import AlertEvidence, PreviewReason
 from consumers.words.reasons import coded_reason
@@ -181,7 +182,7 @@ def _just_now(rule: AlertRule, groups: Mapping[int, Subject], now: datetime) -> 
 def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
     kinds = limits().kinds
     shares: dict[int, float] = {}
-    for some in named_at_once(sorted({one.group_id for one in groups.values() if one.group_id is not None})):
+    for some in named_at_once({one.group_id for one in groups.values() if one.group_id is not None}):
         for group in ConsumerGroup.objects.filter(pk__in=some):
             share = offline_share(group, now, kinds)
             if share is not None and share > kinds.habit_offline_share:

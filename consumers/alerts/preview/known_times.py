@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consumers.models import ConsumerGroup, QueueSnapshot, Reading, State
+from consumers.models import ConsumerGroup, Reading, State
 from consumers.pipeline.slices import microseconds
+from consumers.queries.groups import brokers_of
 from consumers.queries.limits import limits
 
 from .judged import CODES
-from .values import MICROSECOND, Grid, Need, PastScan, Values, good_runs, named_at_once, until_next
+from .values import MICROSECOND, Grid, Need, PastScan, Values, good_runs, until_next
 from .windows import member_values
 
 # These may be of a queue on a broker that still answers; any other state is not known while a broker is silent.
@@ -188,13 +189,9 @@ class KnownTimes:
     @cached_property
     def _held(self) -> dict[int, frozenset[str]]:
         """By place the brokers that hold queues of the group today, or of its part of the topic."""
-        groups, held = self.scan.groups, dict[int, set[str]]()
-        for some in named_at_once(sorted(groups)):
-            rows = QueueSnapshot.objects.filter(group__in=some).order_by()
-            rows = rows.filter(queue__topic__name=self.scan.topic) if self.scan.topic else rows
-            for group, broker in rows.values_list("group_id", "queue__broker").distinct():
-                held.setdefault(groups[group], set()).add(broker)
-        return {place: frozenset(brokers) for place, brokers in held.items()}
+        groups = self.scan.groups
+        held = brokers_of(groups, self.scan.topic)
+        return {groups[group]: frozenset(brokers) for group, brokers in held.items()}
 
     def _is_told(self, place: int) -> np.ndarray:
         grid, packed = self.scan.grid, self._told.get(place)

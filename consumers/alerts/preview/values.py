@@ -211,14 +211,6 @@ class PastSource:
     needs: frozenset[Need] = frozenset()
 
 
-# SQLite takes no more than some thousand parameters in one statement.
-NAMED_AT_ONCE = 500
-
-
-def named_at_once(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (ids[begin : begin + NAMED_AT_ONCE] for begin in range(0, len(ids), NAMED_AT_ONCE))
-
-
 def batches(places: Mapping[int, int], grid: Grid, at_once: int = VALUES_AT_MOST) -> Iterator[dict[int, int]]:
     """Groups, in the order of their ids, of which so many values are held at once."""
     ordered = iter(sorted(places.items()))

@@ -21,6 +21,7 @@ from consumers.pipeline.kernel.columns import GROUP, matches, numbers
 from consumers.pipeline.kernel.group_windows import group_windows
 from consumers.pipeline.known import UNREAD
 from consumers.pipeline.slices import microseconds
+from consumers.queries.groups import NAMED_AT_ONCE
 from consumers.rebalances.events import LONGEST
 from consumers.rebalances.flapping import (
     Newest,
@@ -36,7 +37,6 @@ from consumers.vocabulary.states import UnknownReason
 
 from .values import (
     MICROSECOND,
-    NAMED_AT_ONCE,
     SPAN,
     VALUES_AT_MOST,
     Grid,

@@ -37,11 +37,16 @@ def clock(channel: Channel, receiver: HttpReceiver) -> FakeClock:
     receiver.answers = [status(404)]
     clock = FakeClock()
     goes(clock, LATE)
-    while not Delivery.objects.filter(number=1, status="failed").exists():
-        clock.at = max(clock.at, deliver(channel.pk, clock, clock.pause) or clock.at)
+    refuse(channel, clock)
     receiver.received.clear()
     receiver.answers = [status(200)]
     return clock
+
+
+def refuse(channel: Channel, clock: FakeClock) -> None:
+    """Until every message is given up."""
+    while Delivery.objects.exclude(status="failed").exists():
+        clock.at = max(clock.at, deliver(channel.pk, clock, clock.pause) or clock.at)
 
 
 def goes(clock: FakeClock, value: float, after_seconds: float = 15) -> None:
@@ -81,8 +86,7 @@ def test_one_that_is_refused_again_waits_for_another_interval(
 ) -> None:
     receiver.answers = [status(404)]
     goes(clock, LATE, 4 * HOUR)
-    while Delivery.objects.exclude(status="failed").exists():
-        clock.at = max(clock.at, deliver(channel.pk, clock, clock.pause) or clock.at)
+    refuse(channel, clock)
     goes(clock, LATE, 3 * HOUR)
     assert list(Delivery.objects.values_list("number", "status")) == [(2, "failed"), (1, "failed")]
 
