@@ -1,7 +1,6 @@
 """A member that is killed: no more deliveries are certain than real clients wrote down, and the crash covers what came
 again."""
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from django.test import Client
 
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.repeats.conftest import evaluated, site
-from tests.consumers.repeats.test_repeats_live import FIRST_COMMIT_SECONDS, member, owners, polled_until, sent_at_once
+from tests.consumers.repeats.test_repeats_live import member, polled_until, sent_at_once, settled_between_two
 from tests.consumers.resetting.live_site import Site
 from tests.plugins.counting_consumers import CountingConsumers, Place
 from tests.plugins.java_admin import JavaAdmin
@@ -62,8 +61,7 @@ def test_a_killed_members_messages_are_told_with_the_crash(
         CountingConsumers(*start, tmp_path / "killed", [member(GROUP, TOPIC, 1, EACH_MESSAGE)]) as killed,
         CountingConsumers(*start, tmp_path / "staying", [member(GROUP, TOPIC, 2, EACH_MESSAGE)]) as staying,
     ):
-        first = polled_until(site, lambda: len(owners(GROUP)) == 2, "the members do not share the queues")
-        time.sleep(FIRST_COMMIT_SECONDS)
+        first = settled_between_two(site, GROUP, QUEUES)
         sent_at_once(
             lambda: [java_admin_pair.send(TOPIC, BROKER, queue_id, MESSAGES) for queue_id in range(QUEUES)],
             killed,
