@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.acts import note
-from consumers.jobs.permissions import check as check_permission, why_not
+from consumers.jobs.permissions import check as check_permission
 from consumers.models import AlertRule, ConsumerGroup, GroupKind, Incident, Silence, SubjectKind
 
 from . import fields as check
@@ -167,11 +167,6 @@ def end(silence: Silence, by: Any, now: datetime) -> None:
         silence.ends_at, silence.ended_by_name = now, by.get_username()
         silence.save(update_fields=["ends_at", "ended_by_name"])
         note(silence, silence.reason, by, "Ended the silence.", now)
-
-
-def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
-    """Null where `user` may end it."""
-    return why_not(user, MAY_MANAGE, cluster_of(silence.cluster)) or _why_over(silence, now)
 
 
 def _why_over(silence: Silence, now: datetime) -> str | None:

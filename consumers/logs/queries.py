@@ -84,18 +84,6 @@ NO_EVENT = gettext_lazy("no line of a known kind was read yet")
 NOT_CHECKED = gettext_lazy("its last line was never read within 5 s of its last write")
 
 
-def log_events(
-    group: ConsumerGroup,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    codes: Sequence[LogCode] | None = None,
-) -> list[LogEventRow]:
-    """What logs tell of a group in [since, until), in order of time: an event counts that was going on then. One query.
-
-    Lines that do not name their group are not among them."""
-    return [_event_row(event) for event in _events(group, since, until, codes).order_by("at", "pk")]
-
-
 def log_event_page(
     group: ConsumerGroup,
     since: datetime | None,
@@ -105,19 +93,17 @@ def log_event_page(
     page: int,
     page_size: int,
 ) -> LogEventPage:
-    """The newest first. Two queries."""
+    """What logs tell of a group in [since, until), the newest first: an event counts that was going on then. Two
+    queries.
+
+    Lines that do not name their group are not among them."""
     found = _events(group, since, until, codes).order_by("-at", "-pk")
     first = (page - 1) * page_size
     return LogEventPage(rows=[_event_row(event) for event in found[first : first + page_size]], count=found.count())
 
 
-def log_files(cluster: str, now: datetime) -> list[LogFileRow]:
-    """Those that are there, and those that went within a day. One query."""
-    return log_files_by_cluster(now).get(cluster, [])
-
-
 def log_files_by_cluster(now: datetime) -> dict[str, list[LogFileRow]]:
-    """One query."""
+    """Those that are there, and those that went within a day. One query."""
     found = LogFile.objects.exclude(gone_at__lt=now - GONE_SHOWN).select_related("cluster")
     rows: dict[str, list[LogFileRow]] = {}
     for file in found.order_by("cluster", "gone_at", "role", "path", "pk"):
