@@ -323,15 +323,36 @@ def queue_heatmap(
             "showgrid": False,
         },
     )
-    drawn["layout"]["annotations"].append(_scale(most))
+    _draw_scale(drawn["layout"], most)
     return drawn
 
 
-def _scale(most: float | None) -> Figure:
-    """What the colours mean. Plotly's own bar of colours would move the time axis away from its neighbour's."""
-    if most is None:
-        return aside(_("no queue has a known lag in this range"))
-    return aside(_("0 to %(most)s messages; the darker, the more") % {"most": f"{most:,.0f}"})
+COLOUR_PIXELS, SCALE_GAP_PIXELS = 18, 6
+
+
+def _draw_scale(layout: Figure, most: float | None) -> None:
+    """What the colours mean, with a bar of them: in a dark theme more is lighter. Plotly's own bar of colours would
+    move the time axis away from its neighbour's."""
+    if not most:
+        words = _("no queue has a known lag in this range") if most is None else _("0 messages")
+        layout["annotations"].append(aside(words))
+        return
+    words = aside(_("0 to %(most)s messages") % {"most": f"{most:,.0f}"})
+    layout["annotations"].append(words | {"xshift": -len(SCALE) * COLOUR_PIXELS - SCALE_GAP_PIXELS})
+    anchored = {"xref": "paper", "xanchor": 1, "xsizemode": "pixel", "yref": "paper", "yanchor": 1, "ysizemode": "pixel"}
+    layout["shapes"] += [
+        {
+            **anchored,
+            "type": "rect",
+            "x0": -(len(SCALE) - i) * COLOUR_PIXELS,
+            "x1": -(len(SCALE) - i - 1) * COLOUR_PIXELS,
+            "y0": 17,
+            "y1": 27,
+            "fillcolor": colour,
+            "line": {"width": 0},
+        }
+        for i, (_share, colour) in enumerate(SCALE)
+    ]
 
 
 def labels(names: Sequence[str]) -> list[str]:
