@@ -71,3 +71,17 @@ def test_a_rule_is_looked_at_over_the_past_and_kept(site: Site) -> None:
     assert AlertRule.objects.get(name="Slow billing").threshold == 1200
     assert page.get_by_role("link", name="Slow billing").is_visible()
     assert site.objections == []
+
+
+def test_the_form_of_a_rule_follows_its_measure_and_keeps_what_was_typed(site: Site) -> None:
+    page = site.open("/alerts/rules/add/")
+    page.fill("#field-name", "Stopped billing")
+    page.focus("#field-measure")
+    page.select_option("#field-measure", "state")
+    page.wait_for_selector("#field-states")
+    assert page.locator("#field-threshold").count() == 0
+    assert page.input_value("#field-name") == "Stopped billing"
+    assert page.evaluate("document.activeElement.id") == "field-measure"
+    assert not page.locator("button[name=look]").is_visible()
+    assert AlertRule.objects.filter(name="Stopped billing").count() == 0
+    assert site.objections == []
