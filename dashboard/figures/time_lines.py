@@ -337,9 +337,16 @@ def _draw_scale(layout: Figure, most: float | None) -> None:
         words = _("no queue has a known lag in this range") if most is None else _("0 messages")
         layout["annotations"].append(aside(words))
         return
-    words = aside(_("0 to %(most)s messages") % {"most": f"{most:,.0f}"})
-    layout["annotations"].append(words | {"xshift": -len(SCALE) * COLOUR_PIXELS - SCALE_GAP_PIXELS})
-    anchored = {"xref": "paper", "xanchor": 1, "xsizemode": "pixel", "yref": "paper", "yanchor": 1, "ysizemode": "pixel"}
+    ends = aside(_("0 to %(most)s messages") % {"most": f"{most:,.0f}"})
+    layout["annotations"].append(ends | {"xshift": -len(SCALE) * COLOUR_PIXELS - SCALE_GAP_PIXELS})
+    anchored = {
+        "xref": "paper",
+        "xanchor": 1,
+        "xsizemode": "pixel",
+        "yref": "paper",
+        "yanchor": 1,
+        "ysizemode": "pixel",
+    }
     layout["shapes"] += [
         {
             **anchored,

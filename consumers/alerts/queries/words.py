@@ -6,6 +6,8 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from consumers.models import Comparison, Measure, State
+from consumers.vocabulary.findings import FindingCode, FindingSeverity
+from consumers.words.findings import SEVERITIES, TITLES
 from consumers.words.spans import age, chosen, messages
 from consumers.words.states import STATES
 
@@ -105,10 +107,27 @@ def rule_words(rule: Any) -> str:
     """The rule as a sentence: `time lag > 5 min for 5 min · resolves at ≤ 4 min for 5 min`."""
     words = condition_words(rule.measure, rule.comparison, rule.threshold, rule.states)
     if rule.findings:
-        words = gettext("%(condition)s of %(findings)s") % {"condition": words, "findings": ", ".join(rule.findings)}
+        words = gettext("%(condition)s of %(findings)s") % {"condition": words, "findings": _sought(rule.findings)}
     if rule.for_seconds:
         words = gettext("%(condition)s for %(time)s") % {"condition": words, "time": chosen(rule.for_seconds)}
     return gettext("%(condition)s · resolves %(over)s") % {"condition": words, "over": _over(rule)}
+
+
+def _sought(findings: Sequence[str]) -> str:
+    """Of codes and severities; with `-` before a code: not this one."""
+    sought, left_out = (
+        ", ".join(_finding_words(one.removeprefix("-")) for one in findings if one.startswith("-") is is_left_out)
+        for is_left_out in (False, True)
+    )
+    return (
+        gettext("%(findings)s, but not %(others)s") % {"findings": sought, "others": left_out} if left_out else sought
+    )
+
+
+def _finding_words(name: str) -> str:
+    if name in list(FindingSeverity):
+        return str(SEVERITIES[FindingSeverity(name)])
+    return gettext("“%s”") % TITLES[FindingCode(name)]
 
 
 def _over(rule: Any) -> str:

@@ -162,11 +162,15 @@ def bars(marks: Sequence[IncidentMark], shown: Range) -> list[Span]:
 
 
 def incident_words(mark: IncidentMark, now: datetime) -> str:
-    """`critical Far behind, over after 5 min: 10 min 20 s behind`."""
+    """`critical Far behind, resolved after 5 min: 10 min 20 s behind`."""
     words = {"severity": SEVERITIES[mark.severity], "rule": rule_name_words(mark.rule_name), "evidence": mark.evidence}
     end = mark.until or now
     lasted = {"time": duration(max(0, (end - mark.since).total_seconds()))}
-    words["how_long"] = _("resolved after %(time)s") % lasted if mark.until else _("for %(time)s") % lasted
+    if mark.fired_at is None:
+        how_long = _("over after %(time)s without firing") if mark.until else _("pending for %(time)s")
+    else:
+        how_long = _("resolved after %(time)s") if mark.until else _("for %(time)s")
+    words["how_long"] = how_long % lasted
     if not mark.evidence:
         return _("%(severity)s %(rule)s, %(how_long)s") % words
     return _("%(severity)s %(rule)s, %(how_long)s: %(evidence)s") % words

@@ -31,6 +31,10 @@ def a_rule(measure: str, comparison: str, threshold: float | None = None, **fiel
             a_rule("state", "in", states=["STOP", "STALL"], clear_seconds=60),
             "state = stopped or stalled · resolves after 1 min",
         ),
+        (
+            a_rule("findings", "above", 0, findings=["critical", "lost_offsets", "-duplicate_client_ids"]),
+            "findings > 0 of critical, “Committed offsets are lost”, but not “Duplicate client ids” · resolves at ≤ 0",
+        ),
     ],
 )
 def test_a_rule_is_one_sentence(rule: AlertRule, words: str) -> None:

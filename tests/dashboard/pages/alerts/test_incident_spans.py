@@ -54,6 +54,17 @@ def test_one_without_evidence_says_no_empty_sentence() -> None:
     assert incident_words(a_mark(600, evidence=""), NOW) == "warning Far behind, for 15 min"
 
 
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        (a_mark(None, evidence=""), "warning Far behind, pending for 5 min"),
+        (a_mark(None, 60, evidence=""), "warning Far behind, over after 4 min without firing"),
+    ],
+)
+def test_one_that_has_not_fired_says_so(mark: IncidentMark, words: str) -> None:
+    assert incident_words(mark, NOW) == words
+
+
 @pytest.fixture
 def billing(db: None) -> ConsumerGroup:
     an_evaluation(ago(6))
