@@ -6,10 +6,11 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _, ngettext, pgettext
 
 from consumers.logs.queries import LogFileRow
 from consumers.models import State
+from consumers.rocketmq.bodies.client_bodies import IN_MIB, IN_MILLISECONDS, IN_MINUTES
 from consumers.vocabulary.states import Flag
 from consumers.words.logs import log_form_words, log_role_words
 from consumers.words.spans import messages
@@ -57,6 +58,18 @@ def position(row: Any) -> SafeString:
 
 
 register.filter("code_words", code_words)
+
+
+@register.filter
+def in_unit(value: str, setting: str) -> str:
+    """The value of a member's setting with its unit; -1, which is no limit or none of its own, as it is."""
+    units = {
+        pgettext("a unit of time", "min"): IN_MINUTES,
+        _("ms"): IN_MILLISECONDS,
+        "MiB": IN_MIB,
+    }
+    unit = next((unit for unit, names in units.items() if setting in names), None)
+    return f"{value} {unit}" if unit is not None and value.isdecimal() else value
 
 
 @register.simple_tag

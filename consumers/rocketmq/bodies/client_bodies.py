@@ -279,3 +279,15 @@ DEFAULTS = {
     "suspendCurrentQueueTimeMillis": "1000",
     "vipChannelEnabled": "false",
 }
+# What their numbers count in, where no name says it (RocketMQ 5.4.0, as above).
+IN_MINUTES = frozenset({"consumeTimeout"})
+IN_MILLISECONDS = frozenset(
+    {
+        "heartbeatBrokerInterval",
+        "persistConsumerOffsetInterval",
+        "popInvisibleTime",
+        "pullInterval",
+        "suspendCurrentQueueTimeMillis",
+    }
+)
+IN_MIB = frozenset({"pullThresholdSizeForQueue", "pullThresholdSizeForTopic"})

@@ -7,7 +7,7 @@ import pytest
 from consumers.models import State
 from consumers.vocabulary.states import Flag
 from consumers.words.states import FLAGS
-from dashboard.templatetags.kinds import flags, group_state, is_at_rest
+from dashboard.templatetags.kinds import flags, group_state, in_unit, is_at_rest
 
 
 @dataclass
@@ -52,3 +52,18 @@ def test_a_state_is_at_rest_where_nothing_is_meant_to_be_consumed(row: Row, expe
 def test_a_state_that_is_ok_is_not_green_beside_a_reason_for_worse() -> None:
     assert "at-rest" in group_state(Row(health_reasons=("DLQ inflow 5/min",)))
     assert "at-rest" not in group_state(Row(state=State.STOP, health_reasons=("State STOP",)))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "shown"),
+    [
+        ("consumeTimeout", "15", "15 min"),
+        ("pullInterval", "0", "0 ms"),
+        ("pullThresholdSizeForQueue", "100", "100 MiB"),
+        ("pullThresholdSizeForTopic", "-1", "-1"),
+        ("consumeThreadMax", "20", "20"),
+        ("a_later_setting", "15", "15"),
+    ],
+)
+def test_a_setting_of_time_or_size_has_its_unit(setting: str, value: str, shown: str) -> None:
+    assert in_unit(value, setting) == shown
