@@ -63,7 +63,7 @@ def hold_words(hold: ExpiryHold) -> str:
         None: _("The clock of %(machine)s is not watched yet"),
     }[hold.doubt] % {"machine": hold.machine or _("this machine")}
     # Hours count while something of the product works.
-    return _("%(why)s: nothing is deleted by age for %(left)s more of work.") % {
+    return _("%(why)s: nothing is deleted by age until Consumerscope has run for another %(left)s.") % {
         "why": why,
         "left": age(hold.left.total_seconds()),
     }
