@@ -1,5 +1,4 @@
-"""Finds the files of a table for a time range, and reads their rows; and the order of rows in a file, by the places of
-their values, which few of many rows have to be compared for.
+"""Finds the files of a table for a time range, and reads their rows.
 
 A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are
 invisible, and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The
@@ -13,12 +12,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
 from .schemas import TABLES, TIME
 from .store import (
@@ -33,7 +30,6 @@ from .store import (
     is_gone,
     is_within,
     merged_parts,
-    rows_in_group,
 )
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
 
@@ -43,6 +39,8 @@ LOOKS = 10
 
 # In an object store so many hours are listed one by one, and so many days; of more, all that the cluster has.
 HOURS_EACH, DAYS_EACH = 2, 4
+# In a folder of a machine's disk so many hours are looked for by name.
+FOLDERS_EACH = 24
 # Of a longer range it is looked up first which days are there.
 LONG = timedelta(days=31)
 
@@ -82,6 +80,8 @@ def files(lake: Lake, table: str, cluster: str, since: datetime, until: datetime
     folders = [hour_folder(table, cluster, start) for start in folders_between(table, since_there, until_there)]
     if lake.is_object_store and len(folders) > HOURS_EACH:
         found = _files_of_many_hours(lake, table, cluster, folders)
+    elif len(folders) > FOLDERS_EACH:
+        found = _files_of_those_there(lake, folders)
     else:
         found = [name for folder in folders for name in folder_files(lake, folder)]
     return found if table == "knots" else [name for name in found if is_within(name, since, until)]
@@ -97,6 +97,24 @@ def _days_there(lake: Lake, table: str, cluster: str, since: datetime, until: da
         return since, since
     first, last = (datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in (min(days), max(days)))
     return max(since, first), min(until, folder_end(table, last) + DAY)
+
+
+def _files_of_those_there(lake: Lake, folders: Sequence[str]) -> list[str]:
+    """Each folder is looked through twice: of many it is looked up first which are there, and once more at the end: a
+    day may have been settled into another folder meanwhile."""
+    for _ in range(LOOKS):
+        there = _those_there(lake, folders)
+        names = [name for folder in there for name in folder_files(lake, folder)]
+        if there == _those_there(lake, folders):
+            return names
+    raise LakeUnsteady(f"The folders from {folders[0]} to {folders[-1]} change all the time.")
+
+
+def _those_there(lake: Lake, folders: Sequence[str]) -> list[str]:
+    days = dict.fromkeys(folder.rsplit("/", 1)[0] for folder in folders)
+    selectors = (pafs.FileSelector(lake.path(day), allow_not_found=True) for day in days)
+    found = {entry.path for selector in selectors for entry in lake.filesystem.get_file_info(selector)}
+    return [folder for folder in folders if lake.path(folder) in found]
 
 
 def _files_of_many_hours(lake: Lake, table: str, cluster: str, folders: Sequence[str]) -> list[str]:
@@ -293,92 +311,3 @@ def moment_files(lake: Lake, table: str, cluster: str, at: datetime) -> list[str
     """The one file that holds the reading, if any."""
     files = folder_files(lake, hour_folder(table, cluster, at))
     return [name for name in files if name.rsplit("/", 1)[1] in (file_name(at), COMPACTED)]
-
-
-# Sixty files make the hour that is not over: little of each should be decoded for one group.
-ROWS_IN_WINDOW_GROUP = 4_000
-
-
-def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.Table) -> None:
-    """Writes the window's file; where its hour is one file already, the window is replaced inside it."""
-    folder, schema = hour_folder(table, cluster, start), TABLES[table]
-    fresh = rows.select(schema.names)
-    hour = steadily(lake, lambda: folder_files(lake, folder), lambda names: _whole_hour(lake, names, schema))
-    if hour is None:
-        lake.write(_stored(table, fresh), f"{folder}/{file_name(start)}", schema, ROWS_IN_WINDOW_GROUP)
-        return
-    at = pa.scalar(start, pa.timestamp("us", tz="UTC"))
-    # Knots are a set: what is there already stays.
-    kept = hour if table == "knots" else hour.filter(pc.not_equal(hour[TIME_COLUMN[table]], at))
-    whole = _stored(table, pa.concat_tables([kept, fresh.cast(schema)]))
-    lake.write(whole, f"{folder}/{COMPACTED}", schema, rows_in_group(whole.num_rows))
-
-
-def _whole_hour(lake: Lake, names: Sequence[str], schema: pa.Schema) -> pa.Table | None:
-    """None where the hour is not one file."""
-    if not names or not names[0].endswith(f"/{COMPACTED}"):
-        return None
-    return pq.read_table(names[0], filesystem=lake.filesystem, schema=schema)
-
-
-# What is asked for stands together: by group, or by topic where there is none.
-STORED_BY = ("group", "topic", "broker", "queue_id", "start", "at")
-
-
-def _stored(table: str, rows: pa.Table) -> pa.Table:
-    """As a file has them. Two groups of a topic saw the same knots, one of which is kept."""
-    ordered = in_order(rows, [name for name in STORED_BY if name in rows.column_names])
-    return without_doubles(ordered) if table == "knots" else ordered
-
-
-# Above it the places of one more column would not fit into 64 bits.
-MOST = 2**62
-
-
-def in_order(rows: pa.Table, names: Sequence[str]) -> pa.Table:
-    """The rows by these columns, nulls last. Rows that are in order already are returned as they are."""
-    places = _places(rows, names)
-    if len(places) == 1 and bool((places[0][1:] >= places[0][:-1]).all()):
-        return rows
-    order = np.argsort(places[0], kind="stable") if len(places) == 1 else np.lexsort(places[::-1])
-    return rows.take(pa.array(order))
-
-
-def without_doubles(rows: pa.Table) -> pa.Table:
-    """Of equal rows that follow one another the first."""
-    if rows.num_rows < 2:
-        return rows
-    differs = np.zeros(rows.num_rows - 1, bool)
-    for place in _places(rows, rows.column_names):
-        differs |= place[1:] != place[:-1]
-    return rows if differs.all() else rows.filter(pa.array(np.append(True, differs)))
-
-
-def _places(rows: pa.Table, names: Sequence[str]) -> list[np.ndarray]:
-    """Numbers that stand in the order of the columns' values, the most significant first: one array where all columns
-    fit into it."""
-    found: list[np.ndarray] = []
-    size = MOST
-    for name in names:
-        place, count = _place(rows[name])
-        if size * count >= MOST:
-            found.append(place)
-            size = count
-        else:
-            found[-1] = found[-1] * count + place
-            size *= count
-    return found
-
-
-def _place(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
-    """Of each row the place of its value among the column's, and how many places there are."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    chunks = encoded.unify_dictionaries().chunks
-    if not chunks:
-        return np.empty(0, np.int64), 1
-    whole = pa.concat_arrays(chunks)
-    count = len(whole.dictionary)
-    places = np.empty(count + 1, np.int64)
-    places[np.asarray(pc.sort_indices(whole.dictionary))] = np.arange(count)
-    places[-1] = count  # null
-    return places[np.asarray(whole.indices.fill_null(-1))], count + 1

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
 from .knot_days import thin
-from .reader import COMPACTED, TIME_COLUMN, dataset, in_order, whole_files
+from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
 from .schemas import TABLES, TIME
 from .store import (
     DAY,
@@ -29,6 +29,7 @@ from .store import (
     rows_in_group,
 )
 from .unreadable import FOLDER as UNREADABLE, is_of_a_file, put_aside_unreadable
+from .windows import in_order
 
 # History that lies in times which have yet to come, as a clock that was ahead leaves it: set aside, not deleted.
 #

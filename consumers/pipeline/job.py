@@ -18,9 +18,10 @@ from pyspark.sql import SparkSession
 
 from consumers.lake import reader
 from consumers.lake.knot_days import first_day
-from consumers.lake.reader import COMPACTED, folder_files, put_window
+from consumers.lake.reader import COMPACTED, folder_files
 from consumers.lake.schemas import TEXT
 from consumers.lake.store import HOUR, Lake, below_floor, file_name, hour_folder
+from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.polling.flags import GroupFlags, group_flags, retired_topics
 from consumers.polling.members.membership import NO_ANSWER, PopAnswer, pop_answers

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db.models import F, Model, Q, QuerySet
 
 from consumers.lake import knot_days, reader, retention
-from consumers.lake.reader import put_window
 from consumers.lake.retention import table_sizes
 from consumers.lake.store import MIB, Lake, below_floor, free_mib
+from consumers.lake.windows import put_window
 from consumers.models import (
     Assignment,
     Client,

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 
-from consumers.lake.reader import put_window
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup
 
 MINUTE = timedelta(minutes=1)

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from consumers.lake.reader import COMPACTED, put_window
+from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake, hour_folder, rows_in_group
+from consumers.lake.windows import put_window
 
 CLUSTER = "bench"
 NOW = datetime(2026, 3, 8, 12, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from consumers.lake import reader
-from consumers.lake.schemas import KNOTS, READINGS
+from consumers.lake.schemas import KNOTS, READINGS, names_note
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
 from consumers.pipeline.bucket import SliceInputs, Work
 from consumers.pipeline.durations import Durations
@@ -120,7 +120,9 @@ def write_lake(lake: Lake, queues: int) -> None:
         offsets = {"broker_offset": pa.array(broker), "consumer_offset": pa.array(broker - behind)}
         taken_at = pa.array([at] * queues, pa.timestamp("us", tz="UTC"))
         table = pa.table({**columns, **offsets, "taken_at": taken_at})
-        lake.write(table, f"{hour_folder('readings', 'bench', at)}/{file_name(at)}", READINGS, rows_in_group(queues))
+        # As the poll writes them: a note tells whose names are those of the reading before.
+        place = f"{hour_folder('readings', 'bench', at)}/{file_name(at)}"
+        lake.write(table, place, READINGS, rows_in_group(queues), names_note(table))
         knots = table.select(["cluster", "topic", "broker", "queue_id", "broker_offset"]).append_column("at", taken_at)
         distinct = knots.group_by(knots.column_names).aggregate([])
         lake.write(distinct, f"{hour_folder('knots', 'bench', at)}/{file_name(at)}", KNOTS)

@@ -34,7 +34,10 @@ def test_a_clock_that_was_set_deletes_nothing_for_a_day_of_work() -> None:
     a_clock(steady_seconds=3600, doubt="changed")
     hold = expiry_hold("boot-1")
     assert hold is not None
-    assert hold_words(hold) == "The clock of host-1 was set: nothing is deleted by age until Consumerscope has run for another 23 h."
+    assert (
+        hold_words(hold)
+        == "The clock of host-1 was set: nothing is deleted by age until Consumerscope has run for another 23 h."
+    )
 
 
 def test_a_clock_that_went_evenly_for_a_day_deletes_what_is_old() -> None:

@@ -7,10 +7,11 @@ import pyarrow.fs as pafs
 import pytest
 
 from consumers.lake.knot_days import settle
-from consumers.lake.reader import TIME_COLUMN, put_window, read
+from consumers.lake.reader import TIME_COLUMN, read
 from consumers.lake.retention import FOLDER, compact, expire, set_future_aside
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake, file_name, hour_folder
+from consumers.lake.windows import put_window
 
 NOW = datetime(2026, 3, 14, 12, 4, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

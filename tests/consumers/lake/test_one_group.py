@@ -12,9 +12,10 @@ import pytest
 
 from consumers.lake import retention, store
 from consumers.lake.one_group import Footers, read_group, row_groups
-from consumers.lake.reader import files, put_window, read
+from consumers.lake.reader import files, read
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
 from tests.pipeline_rows import PLACE, at
 
 COLUMNS = ("start", "topic", "queue_id", "lag_messages", "unknown_reason")

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from consumers.lake import reader
-from consumers.lake.reader import in_order, without_doubles
+from consumers.lake import windows
+from consumers.lake.windows import in_order, without_doubles
 
 NAMES = ["topic", "queue_id"]
 SCHEMA = pa.schema([("topic", pa.string()), ("queue_id", pa.int32()), ("offset", pa.int64())])
@@ -35,7 +35,7 @@ def test_it_is_the_same_for_texts_that_are_encoded_in_pieces(found):
 
 def test_it_is_the_same_where_the_columns_do_not_fit_into_one_number(monkeypatch):
     found = table(("b", 1, 0), ("a", 2, 1), ("b", 0, 2), ("a", 1, 3))
-    monkeypatch.setattr(reader, "MOST", 4)
+    monkeypatch.setattr(windows, "MOST", 4)
     assert in_order(found, NAMES)["offset"].to_pylist() == [3, 1, 2, 0]
 
 

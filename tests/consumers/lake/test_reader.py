@@ -1,10 +1,12 @@
 """Which files a range of time opens, and which rows it gives."""
 
+import shutil
+
 import pyarrow.compute as pc
 import pytest
 
 from consumers.lake import reader
-from consumers.lake.reader import files, read
+from consumers.lake.reader import files, folder_files, read
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake, hour_folder
 from tests.pipeline_rows import at, put, rows
@@ -64,3 +66,33 @@ def test_of_a_range_of_years_only_the_days_that_are_there_are_looked_up(lake, mo
     monkeypatch.setattr(reader, "hour_folder", lambda *place: looked_up.append(place) or hour_folder(*place))
     found = files(lake, table, "prod", at(-3650 * 86_400), at(3650 * 86_400))
     assert (len(found), len(looked_up) <= 42 * 24) == (2, True)
+
+
+def put_hour(lake, hour, day=0):
+    place = f"{hour_folder('knots', 'prod', at(day * 86_400 + hour * 3600))}/hour.parquet"
+    lake.write(TABLES["knots"].empty_table(), place, TABLES["knots"])
+    return place
+
+
+def test_of_many_hours_only_those_that_are_there_are_looked_through(lake, monkeypatch):
+    there = [put_hour(lake, 1), put_hour(lake, 5), put_hour(lake, 3, day=20)]
+    looked_through = []
+    monkeypatch.setattr(reader, "folder_files", lambda *place: looked_through.append(place[1]) or folder_files(*place))
+    found = files(lake, "knots", "prod", at(-86_400), at(25 * 86_400))
+    assert found == [lake.path(place) for place in there]
+    assert looked_through == [place.rsplit("/", 1)[0] for place in there]
+
+
+def test_a_day_that_is_settled_while_its_hours_are_looked_through_is_found_whole(lake, monkeypatch, tmp_path):
+    before = [put_hour(lake, 1), put_hour(lake, 5)]
+
+    def settles(*place):
+        for hour in before:
+            shutil.rmtree((tmp_path / hour).parent)
+        before.clear()
+        put_hour(lake, 0)
+        monkeypatch.setattr(reader, "folder_files", folder_files)
+        return folder_files(*place)
+
+    monkeypatch.setattr(reader, "folder_files", settles)
+    assert files(lake, "knots", "prod", at(0), at(2 * 86_400)) == [lake.path(put_hour(lake, 0))]

@@ -11,11 +11,12 @@ import pytest
 
 from consumers.lake import knot_days
 from consumers.lake.one_group import read_group
-from consumers.lake.reader import files, put_window, read, read_moment
+from consumers.lake.reader import files, read, read_moment
 from consumers.lake.retention import compact, compact_hour, expire
 from consumers.lake.schemas import READINGS, TABLES
 from consumers.lake.store import Lake, file_name, hour_folder
 from consumers.lake.unreadable import files_put_aside
+from consumers.lake.windows import put_window
 from tests.pipeline_rows import at, put, rows
 
 COLUMNS = ["consumer_offset"]

@@ -6,9 +6,10 @@ import pyarrow as pa
 import pytest
 
 from consumers.lake import retention
-from consumers.lake.reader import files, put_window, read
+from consumers.lake.reader import files, read
 from consumers.lake.schemas import KNOTS, WINDOWS
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
 from tests.pipeline_rows import PLACE, at
 
 

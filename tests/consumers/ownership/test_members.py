@@ -8,9 +8,9 @@ from django.conf import settings as site
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from consumers.lake.reader import put_window
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot
 from consumers.ownership.members import member_list, members_unknown
 from consumers.ownership.rows import QueuePlace, QueueShare

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from django.conf import settings as site
 
-from consumers.lake.reader import put_window
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
 from consumers.ownership.members import group_rates
 from tests.world import NOW, a_cluster, a_group
 

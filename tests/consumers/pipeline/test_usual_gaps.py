@@ -5,9 +5,9 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from consumers.lake.reader import put_window
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
 from consumers.models import GroupState
 from consumers.pipeline.upkeep import learn_usual_gaps, usual_gaps
 from tests.pipeline_rows import PLACE, T0

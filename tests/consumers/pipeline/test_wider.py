@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from consumers.lake.reader import files, put_window, read
+from consumers.lake.reader import files, read
 from consumers.lake.retention import compact
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, DueWindow, GroupWindow
 from consumers.pipeline import upkeep
 from consumers.pipeline.upkeep import make_due, note_due
