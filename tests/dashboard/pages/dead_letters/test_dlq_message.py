@@ -233,3 +233,18 @@ def test_only_a_dead_letter_was_dead_lettered(group: ConsumerGroup, topic: str, 
     )
     assert said in facts
     assert unsaid not in facts
+
+
+@pytest.mark.parametrize(
+    ("topic", "origin", "times", "asks"),
+    [("Orders", None, 0, False), ("%RETRY%billing", None, 1, True), ("%RETRY%billing", "Orders", 0, True)],
+)
+def test_a_message_that_nobody_sent_back_has_no_unknown_origin(
+    group: ConsumerGroup, topic: str, origin: str | None, times: int, asks: bool
+) -> None:
+    letter = group.dead_letters.get()
+    letter.origin_topic, letter.origin_message_id, letter.reconsume_times = origin, None, times
+    place = {"topic": topic, "cluster": "prod", "group": "billing"}
+    facts = render_to_string("dead_letters/dead_letter_facts.html", {"facts": letter, "place": place, "now": NOW})
+    assert ("Original topic" in facts) is asks
+    assert ("Original stored ID" in facts) is asks
