@@ -24,6 +24,7 @@ NAMES = {
     models.BrokerStatistic: (_("broker statistic"), _("broker statistics")),
     models.TagSample: (_("tag sample"), _("tag samples")),
     models.Client: (_("member"), _("members")),
+    models.MembershipGap: (_("time without reports of members"), _("times without reports of members")),
     models.Assignment: (_("queue assignment"), _("queue assignments")),
     models.ClientSubscription: (_("subscription"), _("subscriptions")),
     models.Rebalance: (_("rebalance"), _("rebalances")),

@@ -121,6 +121,7 @@ show(
     "client_id group address language version seen_since last_seen gone_by",
     search="client_id group__name",
 )
+show(models.MembershipGap, "group began_at ended_at is_listed", "is_listed", "group__name")
 show(models.Assignment, "group queue client_id seen_since last_seen gone_by", search="client_id group__name")
 show(
     models.ClientSubscription,

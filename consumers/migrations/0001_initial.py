@@ -1232,6 +1232,23 @@ class Migration(migrations.Migration):
             model_name='clientsubscription',
             constraint=models.UniqueConstraint(condition=models.Q(('gone_by', None)), fields=('group', 'client_id', 'topic'), name='one_present_subscription'),
         ),
+        migrations.CreateModel(
+            name='MembershipGap',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('began_at', models.DateTimeField()),
+                ('ended_at', models.DateTimeField()),
+                ('is_listed', models.BooleanField()),
+                ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='membership_gaps', to='consumers.consumergroup')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['ended_at'], name='consumers_m_ended_a_38db48_idx')],
+            },
+        ),
+        migrations.AddIndex(
+            model_name='client',
+            index=models.Index(condition=models.Q(('gone_by', None), ('running_info_error__isnull', False)), fields=['running_info_at'], name='silent_clients'),
+        ),
         migrations.AddIndex(
             model_name='client',
             index=models.Index(fields=['group', 'gone_by'], name='consumers_c_group_i_55bda3_idx'),

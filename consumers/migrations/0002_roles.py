@@ -39,6 +39,7 @@ VIEWED = [
     "logfile",
     "lossacknowledgement",
     "machineclock",
+    "membershipgap",
     "offsetfile",
     "pipelinerun",
     "queue",

@@ -71,7 +71,15 @@ from consumers.models.site import (
 from consumers.models.states import RepeatEvent
 from consumers.vocabulary.states import State
 
-from .members import Assignment, Client, ClientSubscription, HeadMessage, Rebalance, RebalanceTopic
+from .members import (
+    Assignment,
+    Client,
+    ClientSubscription,
+    HeadMessage,
+    MembershipGap,
+    Rebalance,
+    RebalanceTopic,
+)
 from .states import (
     DelayLevel,
     DueWindow,
@@ -139,6 +147,7 @@ __all__ = [
     "LossAcknowledgement",
     "MachineClock",
     "Measure",
+    "MembershipGap",
     "OffsetFile",
     "OffsetFileKind",
     "PipelineRun",

@@ -54,7 +54,15 @@ class Client(models.Model):
 
     class Meta:
         permissions = [("dump_threads", "Can take thread dumps of clients")]
-        indexes = [models.Index(fields=["group", "gone_by"]), models.Index(fields=["group", "seen_since"])]
+        indexes = [
+            models.Index(fields=["group", "gone_by"]),
+            models.Index(fields=["group", "seen_since"]),
+            models.Index(
+                fields=["running_info_at"],
+                condition=models.Q(gone_by=None, running_info_error__isnull=False),
+                name="silent_clients",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["group", "client_id"], condition=models.Q(gone_by=None), name="one_present_row_per_client"
@@ -63,6 +71,24 @@ class Client(models.Model):
 
     def __str__(self) -> str:
         return self.client_id
+
+
+class MembershipGap(models.Model):
+    """A time that is over, when the members of a group were not reported completely: between two complete answers.
+
+    `is_listed`: brokers listed the members, but a member did not answer that had answered before.
+    """
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="membership_gaps")
+    began_at = models.DateTimeField()
+    ended_at = models.DateTimeField()
+    is_listed = models.BooleanField()
+
+    class Meta:
+        indexes = [models.Index(fields=["ended_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.group_id} until {self.ended_at}"
 
 
 class Assignment(models.Model):

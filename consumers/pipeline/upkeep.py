@@ -26,6 +26,7 @@ from consumers.models import (
     GroupState,
     GroupWindow,
     HistorySize,
+    MembershipGap,
     PipelineRun,
     Reading,
     Rebalance,
@@ -273,6 +274,7 @@ def prune_rows(now: datetime, kept: Mapping[str, timedelta]) -> int:
         _delete(rows)
         for rows in (
             Reading.objects.filter(taken_at__lt=now - kept["readings"]),
+            MembershipGap.objects.filter(ended_at__lt=now - kept["membership"]),
             PipelineRun.objects.filter(started_at__lt=minute),
             *(GroupWindow.objects.filter(step_seconds=step, start__lt=now - kept[f"windows_{step}"]) for step in STEPS),
             StateChange.objects.filter(at__lt=ten_minutes),

@@ -1,16 +1,19 @@
-"""Times when groups were not read, or not evaluated: nobody knows what their members did meanwhile.
+"""Times when groups were not read, their members not reported, or nothing evaluated: nobody knows what members did.
 
 Whether they settled is unknown then, and what is counted over an hour or a day with such a time is a lower bound.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from django.conf import settings
+from django.db.models import Min, QuerySet
 
-from consumers.models import ConsumerGroup, PipelineRun, Reading
-from consumers.queries.groups import brokers_of
+from consumers.models import Client, ConsumerGroup, MembershipGap, PipelineRun, Reading
+from consumers.polling.record.membership_gaps import unlisted_since
+from consumers.polling.record.recorder import longest_silence
+from consumers.queries.groups import NAMED_AT_ONCE, brokers_of
 from consumers.queries.limits import limits
 
 Span = tuple[datetime, datetime]  # the last reading before such a time, and the first one after it
@@ -22,19 +25,70 @@ def unread_spans(
     groups: Collection[int], since: datetime, until: datetime, longest: timedelta
 ) -> Mapping[int, Sequence[Span]]:
     """By group id, in order: times longer than `longest` within [since, until] when the group's cluster, or a broker
-    that holds queues of it, was not read. The time before the first stored reading counts as not read.
+    that holds queues of it, was not read, or a broker did not list its members. The time before the first stored
+    reading counts as not read.
 
-    Groups that were always read are left out. Two queries, one more for clusters that were not always read completely,
-    and one for each 500 groups where a broker was not read.
+    Groups that were always read are left out. Three queries, one more for clusters that were not always read
+    completely, and one for each 500 groups where a broker was not read.
     """
-    clusters = {pk: cluster for pk, cluster in ConsumerGroup.objects.values_list("pk", "cluster") if pk in groups}
+    clusters: dict[int, int] = {}
+    found: dict[int, set[Span]] = {}
+    columns = ("pk", "cluster", "membership_at", "membership_error", "first_seen_at")
+    for pk, cluster, at, error, seen_at in _few(ConsumerGroup.objects.all(), "pk", groups).values_list(*columns):
+        if pk in groups:
+            clusters[pk] = cluster
+            # A time without a complete list that goes on is not stored yet.
+            if (begin := unlisted_since(at, error, seen_at, until)) is not None and until - begin > longest:
+                found.setdefault(pk, set()).add((max(begin, since), until))
+    _add(found, _gaps(groups, since, until, longest, is_listed=False))
     spans = _by_broker(set(clusters.values()), since, until, longest)
     held = brokers_of(groups) if any(broker for _, broker in spans) else {}
-    found = {
-        group: {span for broker in ("", *held.get(group, ())) for span in spans.get((cluster, broker), ())}
-        for group, cluster in clusters.items()
-    }
-    return {group: sorted(own) for group, own in found.items() if own}
+    for group, cluster in clusters.items():
+        for broker in ("", *held.get(group, ())):
+            if unread := spans.get((cluster, broker)):
+                found.setdefault(group, set()).update(unread)
+    return {group: _joined(own) for group, own in found.items()}
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """In order. Those that overlap are one."""
+    found: list[Span] = []
+    for begin, end in sorted(spans):
+        if found and begin < found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _few(rows: QuerySet, name: str, groups: Collection[int]) -> QuerySet:
+    """The rows of these groups. Of many groups others may be among them."""
+    return rows.filter(**{f"{name}__in": groups}) if len(groups) <= NAMED_AT_ONCE else rows
+
+
+def _add(found: dict[int, set[Span]], more: Iterable[tuple[int, Span]]) -> None:
+    for group, span in more:
+        found.setdefault(group, set()).add(span)
+
+
+def _gaps(
+    groups: Collection[int], since: datetime, until: datetime, longest: timedelta, *, is_listed: bool
+) -> Iterator[tuple[int, Span]]:
+    """Those that are over, with their groups. One query."""
+    rows = MembershipGap.objects.filter(ended_at__gt=since, began_at__lt=until, is_listed=is_listed)
+    for group, begin, end in _few(rows, "group", groups).values_list("group", "began_at", "ended_at"):
+        if group in groups and end - begin > longest:
+            yield group, (max(begin, since), min(end, until))
+
+
+def _silences(groups: Collection[int], since: datetime, until: datetime) -> Iterator[tuple[int, Span]]:
+    """Of members that answered before, with their groups. Two queries."""
+    longest = longest_silence()
+    yield from _gaps(groups, since, until, longest, is_listed=True)
+    silent = Client.objects.filter(gone_by=None, running_info_error__isnull=False, running_info_at__lt=until - longest)
+    for group, begin in _few(silent, "group", groups).order_by().values_list("group").annotate(Min("running_info_at")):
+        if group in groups:
+            yield group, (max(begin, since), until)
 
 
 def _by_broker(
@@ -74,16 +128,18 @@ def quiet() -> timedelta:
 
 
 def unwatched_spans(groups: Collection[int], since: datetime, until: datetime) -> Mapping[int, Sequence[Span]]:
-    """By group id, in order: times within [since, until] when brokers of the group were not read, or what was read was
-    not evaluated. Groups that were always watched are left out.
+    """By group id, in order: times within [since, until] when brokers of the group were not read or did not list its
+    members, a member did not answer, or what was read was not evaluated. Groups that were always watched are left out.
 
-    Three queries, one more for clusters that were not always read completely, and one for each 500 groups where a
+    Six queries, one more for clusters that were not always read completely, and one for each 500 groups where a
     broker was not read.
     """
     longest = max(quiet(), timedelta(seconds=limits().late_seconds))
-    found = unread_spans(groups, since, until, longest)
+    found = {group: {*spans} for group, spans in unread_spans(groups, since, until, longest).items()}
+    _add(found, _silences(groups, since, until))
     gaps = list(_unevaluated(since, until))
-    return {group: sorted({*found.get(group, ()), *gaps}) for group in groups} if gaps else found
+    _add(found, ((group, gap) for group in (groups if gaps else ()) for gap in gaps))
+    return {group: _joined(own) for group, own in found.items()}
 
 
 def longest_of(spans: Sequence[Span]) -> Span:

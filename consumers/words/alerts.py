@@ -75,7 +75,9 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.OWNED_UNREPORTED: _("%(client)s has not reported which queues it owns"),
     AlertEvidence.OWNED_UNREPORTED_SHARED: _("one of the processes that share an id has not reported its queues"),
     AlertEvidence.MEMBERS_NOT_SINCE: _("not every broker has reported the group's members since %(since)s"),
-    AlertEvidence.PARTLY_WATCHED: _("not scraped or not evaluated from %(begin)s to %(end)s: there may be more"),
+    AlertEvidence.PARTLY_WATCHED: _(
+        "not scraped, members not reported, or not evaluated from %(begin)s to %(end)s: there may be more"
+    ),
     AlertEvidence.SETTLING: _("settling: two complete scrapes in a row must agree on the owners"),
     AlertEvidence.NOT_CHECKED: _("not checked of late: the general worker lags or does not run"),
     AlertEvidence.PAUSED: _("paused by configuration: consumeEnable is false"),

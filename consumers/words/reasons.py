@@ -129,7 +129,9 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.LAG_IS_YOUNG: _("the lag is newer than the last evaluation"),
     ReasonCode.LOST_IN_QUEUES: _("%(why)s: %(lost_queues)s"),
     ReasonCode.BEHIND_SLAVES: _("%(why)s: %(slaves)s"),
-    ReasonCode.MEMBERS_UNREAD_SINCE: _("not read from %(begin)s to %(end)s: it may have come to rest meanwhile"),
+    ReasonCode.MEMBERS_UNREAD_SINCE: _(
+        "members not read from %(begin)s to %(end)s: the group may have come to rest meanwhile"
+    ),
     ReasonCode.SELDOM_ASKED: _("its members were asked only %(count)s times within %(changing_seconds)s of changes"),
     ReasonCode.QUEUES_UNREPORTED_SINCE: _("not every member has reported its queues since %(since)s"),
     ReasonCode.RESET_BY: _("reset by %(name)s at %(at)s UTC (%(reason)s)"),

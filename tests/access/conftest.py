@@ -34,6 +34,7 @@ from consumers.models import (
     Lease,
     LossAcknowledgement,
     MachineClock,
+    MembershipGap,
     SignOnAccount,
     TagSample,
 )
@@ -178,6 +179,7 @@ def _rows_of_the_admin_pages(group: ConsumerGroup) -> None:
     )
     ClockChange.objects.create(at=ago(60), before=ago(120), machine="here", seconds=60, measured=True)
     BrokerStatistic.objects.create(cluster=group.cluster, broker="broker-a", topic="Orders", asked_at=NOW)
+    MembershipGap.objects.create(group=group, began_at=ago(120), ended_at=ago(60), is_listed=False)
     TagSample.objects.create(group=group, topic="Orders", expression="a", looked_at=4, matching=2, asked_at=NOW)
     an_offset_file(group.cluster)
     DueWindow.objects.create(cluster=group.cluster, step_seconds=3600, start=NOW)

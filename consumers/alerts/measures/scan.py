@@ -225,7 +225,7 @@ class GroupScan:
 
     @cached_property
     def unwatched_of_hour(self) -> Mapping[int, Sequence[Span]]:
-        """By group id, times of the last hour in which nobody saw what members did. Some four queries."""
+        """By group id, times of the last hour in which nobody saw what members did. Some seven queries."""
         return unwatched_spans(self.places, self.now - HOUR, self.now)
 
     def unread_reason(self, place: int) -> str | None:

@@ -54,12 +54,13 @@ REWRITTEN = (
 class ClientRows:
     """`present` holds the rows as they will be stored. Rows changed in place are named to `touch`.
 
-    Three facts are retained from the rows as they were: when each client last answered, which clients were two
-    processes under one id, and which rows were replaced by another row.
+    Four facts are retained from the rows as they were: when each client last answered, which clients did not answer
+    when last asked, which clients were two processes under one id, and which rows were replaced by another row.
     """
 
     present: dict[ClientKey, Client]
     spoke_at: dict[ClientKey, datetime | None]
+    silent: frozenset[ClientKey]
     doubled: frozenset[ClientKey]
     replaced: dict[ClientKey, Client] = field(default_factory=dict)
     _ended: list[int] = field(default_factory=list)
@@ -73,6 +74,7 @@ class ClientRows:
         return cls(
             rows,
             {key: row.running_info_at for key, row in rows.items()},
+            frozenset(key for key, row in rows.items() if row.running_info_error is not None),
             frozenset(key for key, row in rows.items() if row.duplicated_since is not None),
         )
 

@@ -14,6 +14,7 @@ from consumers.polling.reading import GroupMembers, Member, MembersReading
 from .clients import ClientAnswers, ClientKey, ClientRows, Continuity, by_topic, note_words
 from .intervals import IntervalEnds, record_assignments
 from .keyed_rows import WRITE_BATCH, EntityIds, rewrite, stamp
+from .membership_gaps import gaps_of_lists, gaps_of_silence, store_gaps
 
 # Connections: the addresses under which each broker lists a member. They are compared between two answers about a
 # group.
@@ -273,7 +274,7 @@ def record_members(
     cluster: Cluster, ids: EntityIds, reading: MembersReading, stand_ins: Collection[str], longest_silence: timedelta
 ) -> None:
     """`stand_ins`: brokers that a slave answered for. `longest_silence`: after a longer silence, a client that holds
-    the same queue as before must prove that it held the queue without interruption.
+    the same queue as before must prove that it held the queue without interruption, and the silence is stored.
     """
     now = reading.taken_at
     answers = {ids.groups[answer.group]: answer for answer in reading.groups if answer.group in ids.groups}
@@ -290,6 +291,10 @@ def record_members(
         heard = {groups[pk].name: pk for pk in came_or_went | {group for group, _ in client_answers.answered}}
         moved = record_assignments(ids, heard, reading, client_answers, spoke_before)
         record_subscriptions(heard, reading, client_answers)
+        store_gaps(
+            gaps_of_lists((groups[pk] for pk, answer in answers.items() if answer.complete and pk in groups), now)
+        )
+        store_gaps(gaps_of_silence(rows, groups, client_answers.answered, longest_silence, now))
         agreed = agreements(rows, groups, client_answers.answered, now)
         _record_groups(groups, answers, agreed, came_or_went | client_answers.changed | moved, now)
         _record_outside_stores(came_or_went | client_answers.reset)

@@ -10,6 +10,7 @@ from consumers.models import (
     Client,
     ClientSubscription,
     GroupWindow,
+    MembershipGap,
     PipelineRun,
     Reading,
     Rebalance,
@@ -186,6 +187,17 @@ def test_intervals_go_90_days_after_their_end_and_what_lasts_is_kept(model, more
 
     assert prune_rows(NOW, retentions()) == 1
     assert set(model.objects.values_list("client_id", flat=True)) == {"lasts", "ended 89 days ago"}
+
+
+@pytest.mark.django_db
+def test_times_when_members_were_not_reported_go_with_the_readings():
+    group = a_group(a_cluster())
+    for hours in (47, 49):
+        at = ago(hours * 3600)
+        MembershipGap.objects.create(group=group, began_at=at - HOUR, ended_at=at, is_listed=False)
+
+    assert prune_rows(NOW, retentions()) == 1
+    assert MembershipGap.objects.get().ended_at == ago(47 * 3600)
 
 
 @pytest.mark.django_db

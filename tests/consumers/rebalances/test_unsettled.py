@@ -94,7 +94,8 @@ def test_a_gap_in_readings_may_hide_that_it_came_to_rest(
     assert one.reason == (
         ""
         if seconds is not None
-        else "not read from 2026-03-14 02:50:00 UTC to 2026-03-14 02:51:45 UTC: it may have come to rest meanwhile"
+        else "members not read from 2026-03-14 02:50:00 UTC to 2026-03-14 02:51:45 UTC: "
+        "the group may have come to rest meanwhile"
     )
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from consumers.models import PipelineRun
+from consumers.models import ConsumerGroup, MembershipGap, PipelineRun
 from consumers.rebalances.flapping import flapping_of
 from consumers.rebalances.unwatched import unwatched_spans
 from tests.rebalance_rows import a_rebalance, read_every, was_watched
-from tests.world import NOW, a_cluster, a_group, a_queue, a_snapshot, ago
+from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
 HOUR, DAY = 3600, 86400
@@ -57,6 +57,64 @@ def test_a_pause_of_evaluations_that_no_run_made_up_for_is_one(billing):
         PipelineRun.objects.create(since=ago(since), until=ago(until), **times)
     assert spans(billing, DAY) == [(ago(30000), ago(20000))]
     assert spans(billing) == []
+
+
+def unreported(group, seconds, until, *, is_listed=False):
+    MembershipGap.objects.create(group=group, began_at=ago(seconds), ended_at=ago(until), is_listed=is_listed)
+
+
+@pytest.mark.parametrize("is_listed", [False, True], ids=["no list of members", "a silent member"])
+def test_a_time_when_members_of_the_group_were_not_reported_is_one_of_this_group_only(billing, is_listed):
+    was_watched(billing.cluster, HOUR)
+    stranger = a_group(billing.cluster, "stranger")
+    unreported(billing, 2000, 1000, is_listed=is_listed)
+    assert (spans(billing), spans(stranger)) == ([(ago(2000), ago(1000))], [])
+
+
+def test_times_that_overlap_are_one(billing):
+    was_watched(billing.cluster, HOUR)
+    unreported(billing, 2000, 1000)
+    unreported(billing, 1500, 500, is_listed=True)
+    assert spans(billing) == [(ago(2000), ago(500))]
+
+
+@pytest.mark.parametrize("error", [None, "broker-a: refused"], ids=["not asked", "no list of members"])
+def test_members_that_are_not_reported_for_too_long_are_one_that_goes_on(billing, error):
+    was_watched(billing.cluster, HOUR)
+    ConsumerGroup.objects.update(membership_at=ago(901), membership_error=error)
+    assert spans(billing) == [(ago(901), NOW)]
+
+
+@pytest.mark.parametrize(("asked", "error"), [(899, None), (60, "broker-a: refused")])
+def test_a_group_that_waits_for_its_turn_or_was_refused_once_has_none(billing, asked, error):
+    was_watched(billing.cluster, HOUR)
+    ConsumerGroup.objects.update(membership_at=ago(asked), membership_error=error)
+    assert spans(billing) == []
+
+
+def test_a_member_that_does_not_answer_any_more_is_one_that_goes_on(billing):
+    was_watched(billing.cluster, HOUR)
+    a_client(billing, running_info_at=ago(121), running_info_error="timed out")
+    assert spans(billing) == [(ago(121), NOW)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"running_info_at": None}, {"running_info_at": ago(119)}, {"running_info_at": ago(600), "gone_by": ago(500)}],
+    ids=["never answered", "for a moment", "left"],
+)
+def test_a_member_that_never_answered_or_only_for_a_moment_or_has_left_is_none(billing, fields):
+    was_watched(billing.cluster, HOUR)
+    a_client(billing, running_info_error="timed out", **fields)
+    assert spans(billing) == []
+
+
+def test_ten_groups_take_as_many_queries_as_one(billing, django_assert_num_queries):
+    was_watched(billing.cluster, HOUR)
+    groups = {billing.pk, *(a_group(billing.cluster, f"group-{number}").pk for number in range(9))}
+    for some in ({billing.pk}, groups):
+        with django_assert_num_queries(6):
+            unwatched_spans(some, ago(HOUR), NOW)
 
 
 @pytest.mark.parametrize("fields", [{"error": "failed"}, {"finished_at": None}], ids=["failed", "goes on"])

@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from consumers.alerts.evaluation.run import evaluate
-from consumers.models import AlertRule, Client, Cluster, GroupState, GroupTotal, Incident, Measure, QueueState
+from consumers.models import (
+    AlertRule,
+    Client,
+    Cluster,
+    GroupState,
+    GroupTotal,
+    Incident,
+    Measure,
+    MembershipGap,
+    QueueState,
+)
 from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, column, everything
@@ -145,7 +155,8 @@ def test_what_is_counted_over_an_hour_that_was_read_in_part_is_a_lower_bound(
     found = column(measure)
     assert (found.values[0], found.is_bound(0)) == (7 if measure == Measure.REDELIVERED else 1, True)
     assert found.evidence(0).endswith(
-        "not scraped or not evaluated from 2026-03-14 02:00:00 UTC to 2026-03-14 02:50:00 UTC: there may be more"
+        "not scraped, members not reported, or not evaluated from 2026-03-14 02:00:00 UTC to 2026-03-14 02:50:00 UTC: "
+        "there may be more"
     )
 
 
@@ -155,6 +166,19 @@ def test_where_all_of_the_hour_was_watched_it_is_exact(cluster: Cluster, measure
     was_watched(cluster, 3600)
     found = column(measure)
     assert (found.values[0], found.is_bound(0), found.reason(0)) == (0, False, "")
+
+
+@pytest.mark.parametrize("measure", OF_AN_HOUR)
+def test_what_is_counted_over_an_hour_of_which_the_members_were_not_reported_in_part_is_a_lower_bound(
+    cluster: Cluster, measure: Measure
+) -> None:
+    group = a_behind_group(cluster)
+    was_watched(cluster, 3600)
+    begin, end = NOW - timedelta(minutes=40), NOW - timedelta(minutes=10)
+    MembershipGap.objects.create(group=group, began_at=begin, ended_at=end, is_listed=False)
+    found = column(measure)
+    assert (found.values[0], found.is_bound(0)) == (0, True)
+    assert "from 2026-03-14 02:20:00 UTC to 2026-03-14 02:50:00 UTC" in found.reason(0)
 
 
 @pytest.mark.parametrize("measure", OF_AN_HOUR)
