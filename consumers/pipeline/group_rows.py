@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 from django.db import transaction
 
-from consumers.models import ConsumerGroup, GroupState, GroupWindow, StateChange
+from consumers.models import ConsumerGroup, GroupState, GroupWindow, State, StateChange
 from consumers.pipeline.kernel.columns import TOPIC_QUEUE, matches
 from consumers.polling.record.keyed_rows import upsert_rows
+from consumers.vocabulary.states import RuleCode
 
 from .plain_rows import json_of, plain_rows, time_of
 from .queue_rows import QUEUE_IDS
@@ -36,9 +37,10 @@ def write_group_states(
     judged_at: datetime,
     recent: Mapping[int, Recent],
     queue_ids: pa.Table,
+    interrupted: Mapping[int, datetime],
 ) -> None:
     """`recent` by group id; a group that is not in it has no window of the last day. `queue_ids`: as QueueIds has
-    them."""
+    them. `interrupted`: since when groups were unknown that were not evaluated meanwhile, by their ids."""
     groups = group_ids(clusters)
     known = GroupState.objects.filter(group__cluster__name__in=clusters).only("state", "since", "judged_at")
     stored = {row.group_id: row for row in known}
@@ -51,6 +53,10 @@ def write_group_states(
         before = stored.get(groups[one["cluster"], one["group"]])
         if before is not None and before.judged_at > judged_at:
             continue
+        if before is not None and before.state != State.UNKNOWN and before.group_id in interrupted:
+            since = interrupted[before.group_id]
+            changes.append(_interruption(before, since))
+            before.state, before.since = State.UNKNOWN, since
         row = _row(one, groups[one["cluster"], one["group"]], before, copied, judged_at)
         volumes = recent.get(row["group_id"], NOTHING_KNOWN)
         row |= {name: getattr(volumes, name) for name in RECENT} | {"volumes_unknown": volumes.unknown}
@@ -108,6 +114,11 @@ def _change(row: dict[str, Any], before: GroupState | None) -> StateChange:
     copied = {name: row[name] for name in ("group_id", "rule", "detail")}
     was = None if before is None else before.state
     return StateChange(at=row["judged_at"], before=was, after=row["state"], **copied)
+
+
+def _interruption(before: GroupState, since: datetime) -> StateChange:
+    was = before.state
+    return StateChange(group_id=before.group_id, at=since, before=was, after=State.UNKNOWN, rule=RuleCode.NOT_READ)
 
 
 def _delete_gone_groups(stored: dict[int, GroupState], kept: set[int], judged_at: datetime) -> None:

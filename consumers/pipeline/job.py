@@ -31,6 +31,7 @@ from . import known
 from .bucket import FAR, SliceInputs, Work
 from .durations import Durations
 from .group_rows import group_ids, write_group_states, write_group_windows
+from .interruptions import unknown_since
 from .kernel.anchors import ANCHORS
 from .kernel.trend import minutes_needed
 from .queue_rows import QueueIds, QueueStateWriting, StateRows
@@ -335,7 +336,10 @@ class _Judged:
 
     def __init__(self, work: Work, kept: RunCache) -> None:
         self._work, self._queue_ids = work, kept.queue_ids.of(work.clusters)
-        self._queues = QueueStateWriting(work.clusters, work.until, self._queue_ids, kept.states)
+        self._interrupted = unknown_since(work.clusters, work.until, work.durations)
+        self._queues = QueueStateWriting(
+            work.clusters, work.until, self._queue_ids, kept.states, self._interrupted.keys()
+        )
         self._judged = self._placed = 0
 
     def write(self, queues: pa.Table) -> None:
@@ -345,7 +349,9 @@ class _Judged:
     def end(self, groups: pa.Table, report: Report) -> Report:
         self._queues.end()
         until, reach = self._work.until, timedelta(seconds=self._work.durations.reach_seconds)
-        write_group_states(groups, self._work.clusters, until, recent_volumes(until, reach), self._queue_ids)
+        write_group_states(
+            groups, self._work.clusters, until, recent_volumes(until, reach), self._queue_ids, self._interrupted
+        )
         unplaced = self._judged - self._placed
         return replace(report, queues_judged=self._judged, groups_judged=groups.num_rows, unknown_rows=unplaced)
 

@@ -1,6 +1,6 @@
 """Rows of queues' states as a run found them. Compared by column with what is stored: only differences are written."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from django.db.models import Count, Max, QuerySet
 
 from consumers.lake.schemas import TEXT
-from consumers.models import Cluster, ConsumerGroup, GroupState, Queue, QueueState
+from consumers.models import Cluster, ConsumerGroup, GroupState, Queue, QueueState, State
 from consumers.pipeline.kernel.columns import GROUP, QUEUE, TOPIC_QUEUE, beside, matches
 from consumers.pipeline.kernel.readings import encoded
 from consumers.polling.record.keyed_rows import BATCH, upsert
@@ -132,12 +132,19 @@ def _of_topics(queue_ids: pa.Table, judged: pa.Table) -> pa.Table:
 class QueueStateWriting:
     """One run's states, a part of the groups after the other; all queues of a group are in one part.
 
-    `kept`: what the run before this one left in this process. It holds again once `end` was called.
+    `kept`: what the run before this one left in this process. It holds again once `end` was called. `interrupted`: ids
+    of groups that were unknown since their last evaluation: no state of theirs has lasted since before.
     """
 
     def __init__(
-        self, clusters: Sequence[str], judged_at: datetime, queue_ids: pa.Table, kept: StateRows | None = None
+        self,
+        clusters: Sequence[str],
+        judged_at: datetime,
+        queue_ids: pa.Table,
+        kept: StateRows | None = None,
+        interrupted: Collection[int] = (),
     ) -> None:
+        self._interrupted = pa.array(sorted(interrupted), pa.int64())
         self._kept, self._judged_at, self._queue_ids = kept or StateRows(), judged_at, queue_ids
         self._stored = self._kept.taken(clusters, judged_at)
         groups = ConsumerGroup.objects.filter(cluster__name__in=clusters)
@@ -150,9 +157,13 @@ class QueueStateWriting:
         """Returns how many have rows of the poll to stand beside; the others wait until they have."""
         placed = self._placed_rows(judged)
         compared = beside(placed, self._stored_of(placed), STATE_KEY)
-        changed = compared.filter(_has_changed(compared))
+        begins_anew = pc.is_in(compared["group_id"], value_set=self._interrupted)
+        begins_anew = pc.and_(begins_anew, pc.not_equal(compared["state"], State.UNKNOWN.value))
+        chosen = pc.or_(_has_changed(compared), begins_anew)
+        changed = compared.filter(chosen)
         # A state that stays has its old beginning, whatever its newest evidence reaches back to.
         stays = pc.fill_null(pc.equal(changed["state"], changed["was_state"]), False)
+        stays = pc.and_(stays, pc.invert(begins_anew.filter(chosen)))
         _upsert(changed.filter(stays), self._judged_at, keep=["since"])
         _upsert(changed.filter(pc.invert(stays)), self._judged_at)
         self._placed.append(placed.select(PLACED.names).cast(PLACED))

@@ -1,6 +1,6 @@
 """Rows of queues' states as a run leaves them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pyarrow as pa
@@ -47,9 +47,11 @@ def write(*rows: dict[str, object], seconds: int) -> int:
     return write_parts(StateRows(), list(rows), seconds=seconds)
 
 
-def write_parts(kept: StateRows, *parts: list[dict[str, object]], seconds: int) -> int:
+def write_parts(
+    kept: StateRows, *parts: list[dict[str, object]], seconds: int, interrupted: Collection[int] = ()
+) -> int:
     """One run, whose groups come in several parts. Returns how many were placed."""
-    writing = QueueStateWriting(["prod"], at(seconds), QueueIds().of(["prod"]), kept)
+    writing = QueueStateWriting(["prod"], at(seconds), QueueIds().of(["prod"]), kept, interrupted)
     placed = sum(writing.write(pa.Table.from_pylist(part, SCHEMA)) for part in parts)
     writing.end()
     return placed
@@ -69,6 +71,22 @@ def test_a_state_that_stays_keeps_its_beginning(group: ConsumerGroup) -> None:
     write(judged(), seconds=60)
     write(judged(time_lag_seconds=90.0, since=at(75)), seconds=90)
     assert row() == ("STALL", 90.0, at(60), at(90))
+
+
+@pytest.mark.parametrize(("evidence", "since"), [(None, 7200), (5400, 5400)])
+def test_after_a_time_without_readings_and_runs_a_state_begins_anew_or_where_its_evidence_does(
+    group: ConsumerGroup, evidence: int | None, since: int
+) -> None:
+    write(judged(), seconds=60)
+    again = judged(since=None if evidence is None else at(evidence))
+    write_parts(StateRows(), [again], seconds=7200, interrupted=[group.pk])
+    assert row() == ("STALL", 60.0, at(since), at(7200))
+
+
+def test_an_unknown_state_goes_on_after_such_a_time(group: ConsumerGroup) -> None:
+    write(judged(state="UNKNOWN"), seconds=60)
+    write_parts(StateRows(), [judged(state="UNKNOWN")], seconds=7200, interrupted=[group.pk])
+    assert row() == ("UNKNOWN", 60.0, at(60), at(60))
 
 
 def test_another_state_begins_anew(group: ConsumerGroup) -> None:

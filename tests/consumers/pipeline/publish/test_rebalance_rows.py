@@ -172,7 +172,12 @@ def test_a_judgement_keeps_it_and_a_first_one_finds_it(group):
     a_rebalance(shipping, at(60))
     a_judged_group(group, last_rebalance_at=at(15), judged_at=at(0))
     write_group_states(
-        pa.Table.from_pylist([judged("billing"), judged("shipping")]), ["prod"], at(600), {}, QueueIds().of(["prod"])
+        pa.Table.from_pylist([judged("billing"), judged("shipping")]),
+        ["prod"],
+        at(600),
+        {},
+        QueueIds().of(["prod"]),
+        {},
     )
     found = dict(GroupState.objects.values_list("group__name", "last_rebalance_at"))
     assert found == {"billing": at(15), "shipping": at(60)}
