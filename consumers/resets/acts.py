@@ -141,7 +141,7 @@ def resume(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
         )
         ended = reset.error or stored_reason(ApplyReason.SOME_NOT_CONFIRMED)
         set_going(reset, asker, now)
-        note_act(reset, asker, stored_reason(ResetAct.RESUMED, queues=left, why=ended), now)
+        note_act(reset, asker, stored_reason(ResetAct.RESUMED, left_queues=left, why=ended), now)
 
 
 # Rollback: a plan that returns to the offsets from before a reset. It is applied as any other plan.

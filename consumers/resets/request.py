@@ -294,19 +294,14 @@ def why_incomplete(counts: Mapping[str, int]) -> str | None:
     others = {name: count for name, count in counts.items() if name != ResetOutcome.CONFIRMED}
     if not others:
         return None
-    values = {"others": sum(others.values()), "all": sum(counts.values()), "counts": _listed(others)}
-    return stored_reason(ApplyReason.NOT_CONFIRMED, **values)
+    values = {"others": sum(others.values()), "all_queues": sum(counts.values())}
+    return stored_reason(ApplyReason.NOT_CONFIRMED, **values, queue_outcomes=others)
 
 
 def ended(counts: Mapping[str, int]) -> str:
     if not counts:
         return stored_reason(ResetAct.ENDED_WITHOUT_QUEUES)
-    return stored_reason(ResetAct.ENDED, counts=_listed(counts))
-
-
-def _listed(counts: Mapping[str, int]) -> list[str]:
-    """With the codes of outcomes and steps."""
-    return [f"{count} {name}" for name, count in sorted(counts.items())]
+    return stored_reason(ResetAct.ENDED, queue_outcomes=counts)
 
 
 def _counts(rows: QuerySet[ResetQueue]) -> dict[str, int]:

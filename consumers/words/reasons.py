@@ -335,6 +335,8 @@ def _shown(name: str, value: Any) -> str:
         return ", ".join(_shown(name, one) for one in value)
     if name == "unknown_reason":
         return reason_words(value)
+    if name == "queue_outcomes":
+        return resets.outcome_counts(value)
     if name in ("rule", "what") and value in alerts.BUILT_IN_NAMES:
         return alerts.rule_name_words(value)
     if name == "target_kind":

@@ -1,7 +1,9 @@
 """Offset resets in words: plans and what became of them."""
 
+from collections.abc import Mapping
+
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.vocabulary.resets import (
     ApplyReason,
@@ -24,6 +26,25 @@ KINDS: dict[str, str | Promise] = {
     "offsets": _("offsets"),
     "restore": _("restore"),
 }
+
+# By the codes of ResetStep.
+STEPS: dict[str, str | Promise] = {
+    "planned": _("planned"),
+    "writing": _("writing"),
+    "written": _("written"),
+    "unanswered": _("unanswered"),
+    "failed": _("failed"),
+    "not done": _("not done"),
+    "read back": _("read back"),
+}
+
+
+def outcome_counts(counts: Mapping[str, int]) -> str:
+    """`2 CONFIRMED, 1 failed`. Codes of ResetOutcome stand as they are; of a queue without one it is its step."""
+    template = gettext("%(queues)s %(outcome)s")
+    named = ((f"{queues:,}", STEPS.get(name, name)) for name, queues in sorted(counts.items()))
+    return ", ".join(template % {"queues": queues, "outcome": name} for queues, name in named)
+
 
 ROWS: dict[str, str | Promise] = {
     RowReason.NOT_WRITTEN_YET: _("not written yet"),
@@ -300,7 +321,7 @@ APPLIED: dict[str, str | Promise] = {
     ApplyReason.GAVE_UP: _("Stopped: every worker that tried it in the last hour failed. See the workers' logs."),
     ApplyReason.CANCELLED_BY: _("Cancelled by %(user)s before any broker was changed."),
     ApplyReason.SOME_NOT_CONFIRMED: _("some queues were not confirmed"),
-    ApplyReason.NOT_CONFIRMED: _("%(others)s of %(all)s queues are not confirmed: %(counts)s."),
+    ApplyReason.NOT_CONFIRMED: _("%(others)s of %(all_queues)s not confirmed: %(queue_outcomes)s."),
     ApplyReason.IN_DOUBT: _("the worker stopped during the call to the broker: the read-back shows the outcome"),
     ApplyReason.SEE_MOVED: _("not tried: see what moved"),
     ApplyReason.ANSWER_WITHOUT_QUEUE: _("the broker's answer does not name this queue"),
@@ -348,16 +369,16 @@ APPLIED: dict[str, str | Promise] = {
 
 ACTS: dict[str, str | Promise] = {
     ResetAct.REQUESTED: _("Requested a plan: %(target_kind)s."),
-    ResetAct.PLANNED: _("Planned; queues: %(queues)s."),
+    ResetAct.PLANNED: _("Planned: %(planned_queues)s."),
     ResetAct.PLAN_EXPIRED: _("The plan expired."),
     ResetAct.APPLIED: _("Applied the plan."),
-    ResetAct.RESUMED: _("Resumed; queues: %(queues)s. It had ended early: %(why)s"),
+    ResetAct.RESUMED: _("Resumed: %(left_queues)s. It had ended early: %(why)s"),
     ResetAct.CANCELLED_PLAN: _("Cancelled the plan."),
     ResetAct.CANCELLED_EARLY: _("Cancelled before any broker was changed."),
     ResetAct.BEGAN: _("A worker started to apply it."),
     ResetAct.TOOK_OVER: _("Another worker took over from one that had stopped."),
     ResetAct.RECONNECTED: _("Reconnected after its connections were closed."),
-    ResetAct.ENDED: _("Ended: %(counts)s."),
+    ResetAct.ENDED: _("Ended: %(queue_outcomes)s."),
     ResetAct.ENDED_WITHOUT_QUEUES: _("Ended: no queue to move."),
 }
 

@@ -12,10 +12,11 @@ from consumers.models import ResetOutcome, ResetStatus
 from consumers.resets.rows import ResetQueueRow, ResetRow, ResetTotals
 from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.resets import RowReason
+from consumers.words.resets import STEPS
 from dashboard.figures.offset_bars import reset_bar
 from dashboard.templatetags.fields import unknown
 from dashboard.wording.numbers import count
-from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, STEPS, destination
+from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
 
 from .kinds import like_state
 

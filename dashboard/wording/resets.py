@@ -6,7 +6,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus, ResetStep
+from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
 from consumers.words.spans import counted, messages
 
 from .numbers import absolute, chosen, count
@@ -39,15 +39,6 @@ OUTCOME_LIKE = {
     ResetOutcome.UNCHANGED: "STOP",
     ResetOutcome.OVERWRITTEN: "REWIND",
     ResetOutcome.UNKNOWN: "UNKNOWN",
-}
-STEPS: dict[str, str | Promise] = {
-    ResetStep.PLANNED: gettext_lazy("planned"),
-    ResetStep.WRITING: gettext_lazy("writing"),
-    ResetStep.WRITTEN: gettext_lazy("written"),
-    ResetStep.UNANSWERED: gettext_lazy("unanswered"),
-    ResetStep.FAILED: gettext_lazy("failed"),
-    ResetStep.NOT_DONE: gettext_lazy("not done"),
-    ResetStep.READ_BACK: gettext_lazy("read back"),
 }
 METHODS: dict[str, str | Promise] = {
     ResetMethod.SERVER: gettext_lazy("the broker moves it itself"),

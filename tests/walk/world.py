@@ -170,7 +170,7 @@ def _reset(group: ConsumerGroup) -> None:
     an_event(reset, stored_reason(ResetAct.APPLIED))
     an_event(
         reset,
-        stored_reason(ResetAct.ENDED, counts=["2 CONFIRMED", "1 failed"]),
+        stored_reason(ResetAct.ENDED, queue_outcomes={"CONFIRMED": 2, "failed": 1}),
         by_name=None,
         address=None,
         via="worker",

@@ -276,7 +276,7 @@ def _write(reset: Reset, made: Draft, hold: Hold, now: datetime) -> None:
             seen=seen_of(made.facts),
             warnings=made.warnings,
         )
-        note_work(reset, stored_reason(ResetAct.PLANNED, queues=len(made.rows)), now)
+        note_work(reset, stored_reason(ResetAct.PLANNED, planned_queues=len(made.rows)), now)
 
 
 def seen_of(facts: GroupSetup) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def test_it_is_applied_again_and_its_end_is_forgotten(billing: ConsumerGroup, an
     assert (reset.applied_by, reset.applied_by_name) == (ann.user, "ann")
     assert (reset.working_at, reset.finished_at, reset.moved, stored_words(reset.error)) == (None, None, None, None)
     said = stored_words(reset.events.get().sentence)
-    assert said == "Resumed; queues: 1. It had ended early: 3 of 4 queues are not confirmed."
+    assert said == "Resumed: 1 queue. It had ended early: 3 of 4 queues are not confirmed."
 
 
 def test_a_queue_that_the_plan_left_out_stays_out(billing: ConsumerGroup, ann: Asker) -> None:

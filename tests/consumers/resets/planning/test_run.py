@@ -41,7 +41,7 @@ def test_it_is_planned_with_the_clusters_own_connections(group: ConsumerGroup, f
     assert (reset.status, stored_words(reset.error), reset.queues_of_it.count()) == (ResetStatus.PLANNED, None, 4)
     assert reset.working_at is None
     assert list(ResetEvent.objects.filter(reset=reset).values_list("via", "sentence")) == [
-        ("worker", stored_reason(ResetAct.PLANNED, queues=4))
+        ("worker", stored_reason(ResetAct.PLANNED, planned_queues=4))
     ]
 
 

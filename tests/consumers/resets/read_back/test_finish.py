@@ -1,6 +1,7 @@
 """How a reset ended, by what became of its queues."""
 
 import pytest
+from django.utils import translation
 
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
@@ -56,7 +57,25 @@ def test_one_in_part_says_how_many_queues_are_what(reset: Reset) -> None:
         read(reset, queue_id, ResetOutcome(outcome))
 
     assert ended(reset).status == ResetStatus.PARTIAL
-    assert stored_words(reset.error) == "2 of 3 queues are not confirmed: 1 OVERWRITTEN, 1 UNKNOWN."
+    assert stored_words(reset.error) == "2 of 3 queues not confirmed: 1 OVERWRITTEN, 1 UNKNOWN."
+
+
+def test_what_became_of_queues_is_stored_as_codes_and_worded_for_who_reads(reset: Reset) -> None:
+    read(reset, 0, ResetOutcome.CONFIRMED)
+    a_reset_queue(reset, 1, step=ResetStep.FAILED)
+
+    assert (
+        ended(reset).error == '{"code": "not_confirmed", "others": 1, "all_queues": 2, "queue_outcomes": {"failed": 1}}'
+    )
+    with translation.override("zh-hans"):
+        assert stored_words(reset.error) == "2 个队列中有 1 个未确认：失败 1。"
+        assert stored_words(reset.events.get().sentence) == "已结束：CONFIRMED 1, 失败 1。"
+
+
+def test_one_queue_is_no_queues(reset: Reset) -> None:
+    a_reset_queue(reset, step=ResetStep.FAILED)
+
+    assert stored_words(ended(reset).error) == "1 of 1 queue not confirmed: 1 failed."
 
 
 def test_what_was_not_tried_says_why(reset: Reset) -> None:
