@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from django.db.models import TextChoices
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.jobs.acts import ActRefused
 from consumers.models import Comparison, Measure, Severity, State
@@ -123,7 +123,7 @@ def checked_fields(fields: Mapping[str, Any], checks: Mapping[str, Check]) -> tu
     errors: dict[str, str] = {}
     for name, value in fields.items():
         if name not in checks:
-            errors[name] = f"There is no such field; there are {', '.join(checks)}."
+            errors[name] = gettext("There is no such field; there are %s.") % ", ".join(checks)
             continue
         try:
             values[name] = checks[name](value)
@@ -148,9 +148,9 @@ def text(longest: int, *, required: bool = False) -> Check:
     def check(value: Any) -> str:
         said = _text(value, longest)
         if "\n" in said or "\t" in said:
-            raise WrongValue("It is one line of text.")
+            raise WrongValue(gettext("It is one line of text."))
         if required and not said:
-            raise WrongValue("It must not be empty.")
+            raise WrongValue(gettext("It must not be empty."))
         return said
 
     return check
@@ -162,12 +162,12 @@ def lines(value: Any) -> str:
 
 def _text(value: Any, longest: int) -> str:
     if not isinstance(value, str):
-        raise WrongValue("It is text.")
+        raise WrongValue(gettext("It is text."))
     said = value.replace("\r\n", "\n").strip()
     if len(said) > longest:
-        raise WrongValue(f"It has {longest} characters at most.")
+        raise WrongValue(gettext("It has %s characters at most.") % longest)
     if NO_TEXT.search(said):
-        raise WrongValue("It has no control characters, nor halves of characters.")
+        raise WrongValue(gettext("It has no control characters, nor halves of characters."))
     return said
 
 
@@ -178,7 +178,7 @@ def pattern(longest: int, *, required: bool = False) -> Check:
     def check(value: Any) -> str:
         said = str(of_text(value))
         if "[" in said or "]" in said:
-            raise WrongValue("A pattern has * for any characters and ? for one, and no brackets.")
+            raise WrongValue(gettext("A pattern has * for any characters and ? for one, and no brackets."))
         return said
 
     return check
@@ -187,7 +187,7 @@ def pattern(longest: int, *, required: bool = False) -> Check:
 def topic(value: Any) -> str:
     said = str(text(255)(value))
     if any(mark in said for mark in "*?[]"):
-        raise WrongValue("It is the name of one topic, without * and ?: make a rule for each topic.")
+        raise WrongValue(gettext("It is the name of one topic, without * and ?: make a rule for each topic."))
     return said
 
 
@@ -201,21 +201,21 @@ def web_address(value: Any) -> str:
     except ValueError:
         host = None
     if not host or parts.scheme not in ("http", "https") or re.search(r"\s", said):
-        raise WrongValue("It is an address that begins with http:// or https://.")
+        raise WrongValue(gettext("It is an address that begins with http:// or https://."))
     return said
 
 
 def truth(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise WrongValue("It is true or false.")
+        raise WrongValue(gettext("It is true or false."))
     return value
 
 
 def number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WrongValue("It is a number.")
+        raise WrongValue(gettext("It is a number."))
     if not 0 <= value <= LARGEST or math.isnan(value):
-        raise WrongValue(f"It is a number from 0 to {LARGEST:.0e}.")
+        raise WrongValue(gettext("It is a number from 0 to %s.") % f"{LARGEST:.0e}")
     return float(value)
 
 
@@ -225,21 +225,23 @@ def number_or_null(value: Any) -> float | None:
 
 def seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LONGEST_SECONDS:
-        raise WrongValue(f"It is a number of seconds from 0 to {LONGEST_SECONDS}, which are 30 days.")
+        raise WrongValue(gettext("It is a number of seconds from 0 to %s, which are 30 days.") % LONGEST_SECONDS)
     return float(value)
 
 
 def labels(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_LABELS:
-        raise WrongValue(f'It is an object of at most {MOST_LABELS} labels, as {{"team": "payments"}}.')
+        raise WrongValue(gettext('It is an object of at most %s labels, as {"team": "payments"}.') % MOST_LABELS)
     found: dict[str, str] = {}
     for name, said in value.items():
         if not isinstance(name, str) or not LABEL_NAME.fullmatch(name):
-            raise WrongValue("A label's name has letters, digits and _, does not begin with a digit, and is not empty.")
+            raise WrongValue(
+                gettext("A label's name has letters, digits and _, does not begin with a digit, and is not empty.")
+            )
         try:
             found[name] = str(text(200, required=True)(said))
         except WrongValue as wrong:
-            raise WrongValue(f"Of the label {name}: {wrong}") from None
+            raise WrongValue(gettext("Of the label %(name)s: %(error)s") % {"name": name, "error": wrong}) from None
     return found
 
 
@@ -248,33 +250,41 @@ def states(value: Any) -> list[State] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not value or not all(isinstance(one, str) for one in value):
-        raise WrongValue('It is a list of one state at least, as ["STOP", "STALL"].')
+        raise WrongValue(gettext('It is a list of one state at least, as ["STOP", "STALL"].'))
     if State.UNKNOWN in value:
-        raise WrongValue("What is not known opens no incident by its state: make a rule of unknown_seconds instead.")
+        raise WrongValue(
+            gettext("What is not known opens no incident by its state: make a rule of unknown_seconds instead.")
+        )
     wrong = sorted({one for one in value if one not in list(State) or one == State.OK})
     if wrong:
         allowed = ", ".join(one for one in State if one not in (State.UNKNOWN, State.OK))
-        raise WrongValue(f"{', '.join(wrong)} is not among the states of rules: {allowed}.")
+        raise WrongValue(
+            gettext("%(states)s is not among the states of rules: %(allowed)s.")
+            % {"states": ", ".join(wrong), "allowed": allowed}
+        )
     return [state for state in State if state in value]
 
 
 def findings(value: Any) -> list[str]:
     """Codes and severities; `-` before a code leaves it out."""
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise WrongValue('It is a list of codes and severities of findings, as ["critical", "-lost_offsets"].')
+        raise WrongValue(gettext('It is a list of codes and severities of findings, as ["critical", "-lost_offsets"].'))
     codes, severities = set(FindingCode), set(FindingSeverity) - {FindingSeverity.UNKNOWN}
     wrong = [one for one in value if one.removeprefix("-") not in codes and one not in severities]
     if wrong:
-        raise WrongValue(f"{wrong[0]} is neither a code of findings nor one of {', '.join(sorted(severities))}.")
+        raise WrongValue(
+            gettext("%(code)s is neither a code of findings nor one of %(severities)s.")
+            % {"code": wrong[0], "severities": ", ".join(sorted(severities))}
+        )
     if value and all(one.startswith("-") for one in value):
-        raise WrongValue("It names only what is left out: name a severity or a code, too.")
+        raise WrongValue(gettext("It names only what is left out: name a severity or a code, too."))
     return list(dict.fromkeys(value))
 
 
 def one_of(choices: type[TextChoices]) -> Check:
     def check(value: Any) -> TextChoices:
         if not isinstance(value, str) or value not in choices.values:
-            raise WrongValue(f"It is one of {', '.join(choices.values)}.")
+            raise WrongValue(gettext("It is one of %s.") % ", ".join(choices.values))
         return choices(value)
 
     return check

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.alerts import fields as check
 from consumers.alerts.measures.registry import SPECS
@@ -42,22 +42,32 @@ SELECTS = ("cluster", "group_pattern")
 def overrides(value: Any) -> list[dict[str, Any]]:
     """The overrides, ready to be stored; the check of the whole rule compares their thresholds with the rule's own."""
     if not isinstance(value, list | tuple) or len(value) > MOST_OVERRIDES:
-        raise WrongValue(f"It is a list of at most {MOST_OVERRIDES} overrides.")
+        raise WrongValue(gettext("It is a list of at most %s overrides.") % MOST_OVERRIDES)
     return [_override(place, one) for place, one in enumerate(value, start=1)]
 
 
 def _override(place: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise WrongValue(f"Override {place} is an object with any of {', '.join(OVERRIDE_CHECKS)}.")
+        raise WrongValue(
+            gettext("Override %(place)s is an object with any of %(names)s.")
+            % {"place": place, "names": ", ".join(OVERRIDE_CHECKS)}
+        )
     found, errors = checked_fields(value, OVERRIDE_CHECKS)
     if errors:
         name, sentence = next(iter(errors.items()))
-        raise WrongValue(f"Of override {place}, {name}: {sentence}")
+        raise WrongValue(_of_override(place, name, sentence))
     if not any(found.get(name) for name in SELECTS):
-        raise WrongValue(f"Override {place} must name a cluster, a group_pattern or both.")
+        raise WrongValue(gettext("Override %s must name a cluster, a group_pattern or both.") % place)
     if not found.keys() - set(SELECTS):
-        raise WrongValue(f"Override {place} changes nothing: give it any of {', '.join(list(OVERRIDE_CHECKS)[2:])}.")
+        raise WrongValue(
+            gettext("Override %(place)s changes nothing: give it any of %(names)s.")
+            % {"place": place, "names": ", ".join(list(OVERRIDE_CHECKS)[2:])}
+        )
     return found
+
+
+def _of_override(place: int, name: str, error: str) -> str:
+    return gettext("Of override %(place)s, %(name)s: %(error)s") % {"place": place, "name": name, "error": error}
 
 
 RULE_FIELDS = (
@@ -157,12 +167,12 @@ def checked_rule(fields: Mapping[str, Any], rule: AlertRule | None = None) -> di
     values, errors = checked_fields(before | dict(fields), CHECKS)
     for field in RULE_FIELDS:
         if field.is_required and field.name not in values:
-            errors.setdefault(field.name, "It must be given.")
+            errors.setdefault(field.name, gettext("It must be given."))
     if not {"measure", "comparison"} & errors.keys():
         for name, sentence in _together(values, errors):
             errors.setdefault(name, sentence)
     if "name" not in errors and _is_taken(values["name"], rule):
-        errors["name"] = "Another rule has this name."
+        errors["name"] = gettext("Another rule has this name.")
     if errors:
         raise AlertRefused(errors)
     return values
@@ -177,7 +187,14 @@ def _together(values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
     measure, comparison = values["measure"], values["comparison"]
     spec = SPECS[measure]
     if comparison not in spec.comparisons:
-        yield "comparison", f"{measure} is compared by {' or '.join(spec.comparisons)}."
+        yield (
+            "comparison",
+            gettext("%(measure)s is compared by %(comparisons)s.")
+            % {
+                "measure": measure,
+                "comparisons": ", ".join(spec.comparisons),
+            },
+        )
         return
     yield from _of_states(measure, values) if comparison == Comparison.IN else _of_numbers(measure, values, errors)
     if spec.most is not None:
@@ -188,22 +205,26 @@ def _together(values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
 
 def _of_states(measure: Measure, values: Mapping[str, Any]) -> Errors:
     if values.get("states", ()) is None:
-        yield "states", f'{measure} is compared with a list of states, as ["STOP", "STALL"].'
+        yield "states", gettext('%s is compared with a list of states, as ["STOP", "STALL"].') % measure
     for name in ("threshold", "clear_threshold"):
         if values.get(name) is not None:
-            yield name, f"{measure} is compared with states: it has no {name}."
+            yield (
+                name,
+                gettext("%(measure)s is compared with states: it has no %(name)s.")
+                % {"measure": measure, "name": name},
+            )
     if any(one.keys() & {"threshold", "clear_threshold"} for one in values.get("overrides", ())):
-        yield "overrides", f"{measure} is compared with states: no override has a threshold."
+        yield "overrides", gettext("%s is compared with states: no override has a threshold.") % measure
 
 
 def _of_numbers(measure: Measure, values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
     if values.get("states") is not None:
-        yield "states", f"{measure} is compared with a threshold: it has no states."
+        yield "states", gettext("%s is compared with a threshold: it has no states.") % measure
     if {"threshold", "clear_threshold"} & errors.keys():
         return
     comparison, threshold, clear = values["comparison"], values["threshold"], values["clear_threshold"]
     if threshold is None:
-        yield "threshold", f"{measure} is compared with a number: give it a threshold."
+        yield "threshold", gettext("%s is compared with a number: give it a threshold.") % measure
         return
     if wrong := _wrong_pair(comparison, threshold, clear):
         yield wrong
@@ -211,49 +232,60 @@ def _of_numbers(measure: Measure, values: Mapping[str, Any], errors: Mapping[str
         own = one.get("threshold", threshold)
         own_clear = clear if own == threshold else None
         if wrong := _wrong_pair(comparison, own, one.get("clear_threshold", own_clear)):
-            yield "overrides", f"Of override {place}, {wrong[0]}: {wrong[1]}"
+            yield "overrides", _of_override(place, *wrong)
 
 
 def _of_limits(most: float, values: Mapping[str, Any]) -> Errors:
-    wrong = f"No value is above {most:,.10g}: it must be at most that."
+    wrong = gettext("No value is above %s: it must be at most that.") % f"{most:,.10g}"
     for name in ("threshold", "clear_threshold"):
         if (values.get(name) or 0) > most:
             yield name, wrong
     for place, one in enumerate(values.get("overrides", ()), start=1):
         for name in ("threshold", "clear_threshold"):
             if (one.get(name) or 0) > most:
-                yield "overrides", f"Of override {place}, {name}: {wrong}"
+                yield "overrides", _of_override(place, name, wrong)
 
 
 def _of_findings(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:
     if spec.seeks_findings and values.get("findings", ("",)) == []:
-        yield "findings", 'Name the findings that it seeks, as ["critical"].'
+        yield "findings", gettext('Name the findings that it seeks, as ["critical"].')
     if not spec.seeks_findings and values.get("findings"):
-        yield "findings", f"{measure} seeks no findings: it must be empty."
+        yield "findings", gettext("%s seeks no findings: it must be empty.") % measure
 
 
 def _wrong_pair(comparison: Comparison, threshold: float, clear: float | None) -> tuple[str, str] | None:
     if comparison == Comparison.BELOW and threshold <= 0:
-        return "threshold", "Nothing is below 0: it must be above."
+        return "threshold", gettext("Nothing is below 0: it must be above.")
     if clear is None:
         return None
     if comparison == Comparison.ABOVE and clear > threshold:
-        return "clear_threshold", f"A value is over it before it is over the threshold: {threshold:g} at most."
+        return "clear_threshold", gettext(
+            "A value is over it before it is over the threshold: %s at most."
+        ) % f"{threshold:g}"
     if comparison == Comparison.BELOW and clear < threshold:
-        return "clear_threshold", f"A value is below the threshold before it is below it: {threshold:g} at least."
+        return "clear_threshold", gettext(
+            "A value is below the threshold before it is below it: %s at least."
+        ) % f"{threshold:g}"
     return None
 
 
 def _of_selection(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:
     if values.get("topic") and not spec.knows_topics:
         known = ", ".join(one for one, others in SPECS.items() if others.knows_topics)
-        yield "topic", f"{measure} is not known by topic; these are: {known}."
+        yield (
+            "topic",
+            gettext("%(measure)s is not known by topic; these are: %(known)s.") % {"measure": measure, "known": known},
+        )
     if spec.subject == SubjectKind.GROUP:
         return
+    words = {"measure": measure, "subject": spec.subject}
     for name in ("group_pattern", "labels"):
         if values.get(name):
-            yield name, f"{measure} is not of groups, but of a {spec.subject}: it must be empty."
+            yield name, gettext("%(measure)s is not of groups, but of a %(subject)s: it must be empty.") % words
     if spec.subject == SubjectKind.SITE and values.get("cluster"):
-        yield "cluster", f"{measure} is of the whole site: it must be empty."
+        yield "cluster", gettext("%s is of the whole site: it must be empty.") % measure
     if any(one.get("group_pattern") for one in values.get("overrides", ())):
-        yield "overrides", f"{measure} is not of groups, but of a {spec.subject}: an override names a cluster alone."
+        yield (
+            "overrides",
+            gettext("%(measure)s is not of groups, but of a %(subject)s: an override names a cluster alone.") % words,
+        )

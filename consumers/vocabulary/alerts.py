@@ -178,3 +178,29 @@ class DeliveryResult(StrEnum):
     WAS_OFF = "delivery_was_off"
     FIRING_UNKNOWN = "delivery_firing_unknown"
     TEST_UNTAKEN = "delivery_test_untaken"
+
+
+class TemplateProblem(StrEnum):
+    """Why a template of a title or a body is not taken, or was not used. `error` is in the words of Django."""
+
+    TOO_LONG = "template_too_long"  # longest
+    NOT_UNDERSTOOD = "template_not_understood"  # error
+    NESTED_TOO_DEEP = "template_nested_too_deep"
+    LOOPS_TOO_DEEP = "template_loops_too_deep"  # deepest
+    TOO_MUCH = "template_too_much"
+    NOT_FILLED = "template_not_filled"  # error
+
+
+class UrlProblem(StrEnum):
+    """Why a text is no URL that a channel sends to."""
+
+    CHARACTERS = "url_characters"  # longest
+    NO_URL = "url_no_url"
+    SCHEME = "url_scheme"
+    USER = "url_user"
+    FRAGMENT = "url_fragment"
+    PORT = "url_port"
+    NO_IPV6 = "url_no_ipv6"
+    ZONE = "url_zone"
+    NO_IPV4 = "url_no_ipv4"
+    NO_HOST = "url_no_host"

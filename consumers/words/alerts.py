@@ -3,7 +3,14 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy as _, gettext_noop
 
-from consumers.vocabulary.alerts import AlertEvidence, DeliveryResult, IncidentSentence, PreviewReason
+from consumers.vocabulary.alerts import (
+    AlertEvidence,
+    DeliveryResult,
+    IncidentSentence,
+    PreviewReason,
+    TemplateProblem,
+    UrlProblem,
+)
 
 ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.PARTS: _("%(parts)s"),
@@ -194,6 +201,34 @@ DELIVERY_RESULTS: dict[str, str | Promise] = {
     DeliveryResult.TEST_UNTAKEN: _(
         "No worker took the test up in time: see that a worker of the queue alerts runs, and test again."
     ),
+}
+
+TEMPLATE_PROBLEMS: dict[str, str | Promise] = {
+    TemplateProblem.TOO_LONG: _("A template has at most %(longest)s characters, and none that control."),
+    TemplateProblem.NOT_UNDERSTOOD: _("The template is not understood: %(error)s."),
+    TemplateProblem.NESTED_TOO_DEEP: _("The template is not understood: too much stands within each other."),
+    TemplateProblem.LOOPS_TOO_DEEP: _("A template has at most %(deepest)s loops within each other."),
+    TemplateProblem.TOO_MUCH: _(
+        "The template makes more text than a message can hold, or takes too long: use smaller loops, and do not join "
+        "texts with texts."
+    ),
+    TemplateProblem.NOT_FILLED: _("The template could not be filled: %(error)s."),
+}
+
+URL_PROBLEMS: dict[str, str | Promise] = {
+    UrlProblem.CHARACTERS: _(
+        "A URL has at most %(longest)s characters of ASCII, without spaces and backslashes: write other letters of a "
+        "host as xn--…, and of a path as %%…."
+    ),
+    UrlProblem.NO_URL: _("This is not a URL: write https://host/path, with a port from 1 to 65535."),
+    UrlProblem.SCHEME: _("A URL of a channel begins with https:// or http://."),
+    UrlProblem.USER: _("Leave user and password out of the URL: they have fields, or headers, of their own."),
+    UrlProblem.FRAGMENT: _("A URL of a channel has no part behind '#'."),
+    UrlProblem.PORT: _("A port is a number from 1 to 65535; leave it out, with its colon, for the usual one."),
+    UrlProblem.NO_IPV6: _("Between '[' and ']' stands an address of IPv6."),
+    UrlProblem.ZONE: _("An address with a zone belongs to one link of one machine: nothing is sent there."),
+    UrlProblem.NO_IPV4: _("Write an address of IPv4 as four decimal numbers without leading zeros: 192.0.2.1."),
+    UrlProblem.NO_HOST: _("The URL names no host: write https://host/path."),
 }
 
 # The names that built-in rules are made with. Whoever renames one has chosen the language.

@@ -237,6 +237,7 @@ CATALOGUES = (
     ),
     *(offset_files.START_RULES, offset_files.START_REASONS, offset_files.EXPOSURE_REASONS),
     *(alerts.ALERT_EVIDENCE, alerts.PREVIEW_REASONS, alerts.INCIDENT_SENTENCES, alerts.DELIVERY_RESULTS),
+    *(alerts.TEMPLATE_PROBLEMS, alerts.URL_PROBLEMS),
 )
 REASONS: dict[str, str | Promise] = {str(code): words for catalogue in CATALOGUES for code, words in catalogue.items()}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.alerts import fields as check
 from consumers.alerts.fields import (
@@ -34,17 +34,17 @@ from .templates import LONGEST_BODY, LONGEST_TITLE, checked_template
 
 def _severities(value: Any) -> list[str]:
     if not isinstance(value, list | tuple) or not all(one in Severity.values for one in value):
-        raise WrongValue(f"It is a list of severities: {', '.join(Severity.values)}.")
+        raise WrongValue(gettext("It is a list of severities: %s.") % ", ".join(Severity.values))
     return [severity for severity in Severity.values if severity in value]
 
 
 def _rules(value: Any) -> list[AlertRule]:
     if not isinstance(value, list | tuple) or not all(type(one) is int for one in value):
-        raise WrongValue("It is a list of ids of rules; an empty one is all rules.")
+        raise WrongValue(gettext("It is a list of ids of rules; an empty one is all rules."))
     found = list(AlertRule.objects.filter(pk__in=[one for one in value if 0 < one < 2**63]))
     missing = sorted(set(value) - {rule.pk for rule in found})
     if missing:
-        raise WrongValue(f"There is no rule {missing[0]}.")
+        raise WrongValue(gettext("There is no rule %s.") % missing[0])
     return found
 
 
@@ -154,7 +154,9 @@ def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -
         errors |= _wrong_name(values.get("name"), channel)
     for name in TEMPLATES:
         if not kind.has_templates and values.get(name):
-            errors[name] = f"A channel of kind {kind.code} sends JSON, which has no template: leave it empty."
+            errors[name] = (
+                gettext("A channel of kind %s sends JSON, which has no template: leave it empty.") % kind.code
+            )
     if errors:
         raise AlertRefused(errors)
     if channel is not None and keeps_address:
@@ -188,7 +190,10 @@ def _of_kind(kind: ChannelKindSpec, entered: Mapping[str, Any]) -> tuple[dict[st
     names = {field.name for field in kind.fields}
     own = {name: value for name, value in entered.items() if name in names}
     foreign = [name for name, value in entered.items() if name not in own and value not in (None, "", [], {})]
-    return own, {name: f"A channel of kind {kind.code} has no {name}." for name in foreign}
+    return own, {
+        name: gettext("A channel of kind %(kind)s has no %(name)s.") % {"kind": kind.code, "name": name}
+        for name in foreign
+    }
 
 
 def _checked_address(
@@ -208,7 +213,7 @@ def _checked_address(
     together = defaults_of(kind.fields) | before | values
     for field in kind.fields:
         if field.default is REQUIRED and not together.get(field.name):
-            errors.setdefault(field.name, "It must be given.")
+            errors.setdefault(field.name, gettext("It must be given."))
     if not errors:
         errors = _sent_to_another_host(kind, together, before, values) or kind.wrong_together(together)
     return together, errors
@@ -226,16 +231,24 @@ def _sent_to_another_host(
         if field.is_sent_along and before.get(field.name) and field.name not in values
     ]
     if unseen and parsed_url(together["url"]).origin != parsed_url(before["url"]).origin:
-        return {"url": f"This is another host: enter {' and '.join(unseen)} again, or empty, as they are sent there."}
+        return {
+            "url": gettext("This is another host: enter these again, or leave them empty, as they are sent there: %s.")
+            % ", ".join(unseen)
+        }
     return {}
 
 
 def _kind(fields: Mapping[str, Any], channel: Channel | None) -> ChannelKindSpec:
     kind = fields.get("kind", channel.kind if channel else None)
     if not isinstance(kind, str) or kind not in ChannelKind.values:
-        raise AlertRefused({"kind": f"It is one of {', '.join(ChannelKind.values)}."})
+        raise AlertRefused({"kind": gettext("It is one of %s.") % ", ".join(ChannelKind.values)})
     if channel is not None and kind != channel.kind:
-        raise AlertRefused({"kind": f"{channel.name} is of kind {channel.kind} and stays so: add another channel."})
+        raise AlertRefused(
+            {
+                "kind": gettext("%(channel)s is of kind %(kind)s and stays so: add another channel.")
+                % {"channel": channel.name, "kind": channel.kind}
+            }
+        )
     return CHANNEL_KINDS[ChannelKind(kind)]
 
 
@@ -248,8 +261,8 @@ def _columns_before(channel: Channel | None) -> dict[str, Any]:
 
 def _wrong_name(name: str | None, channel: Channel | None) -> dict[str, str]:
     if name is None:
-        return {"name": "It must be given."}
+        return {"name": gettext("It must be given.")}
     others = Channel.objects.filter(name=name)
     if channel is not None:
         others = others.exclude(pk=channel.pk)
-    return {"name": "Another channel has this name."} if others.exists() else {}
+    return {"name": gettext("Another channel has this name.")} if others.exists() else {}

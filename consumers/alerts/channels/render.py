@@ -17,6 +17,7 @@ from consumers.models import (
     Severity,
     SubjectKind,
 )
+from consumers.vocabulary.reasons import stored_reasons
 
 from .payload import Payload, payload_of
 from .templates import TemplateFailed, own_words, rendered
@@ -28,7 +29,7 @@ TIMES = ("started_at", "fired_at", "resolved_at", "unknown_since")
 
 @dataclass(frozen=True)
 class Rendered:
-    """`note`: why the built-in text is used although the channel has a template, or None."""
+    """`note`: why the built-in text is used although the channel has a template, as it is stored, or None."""
 
     title: str
     body: str
@@ -40,7 +41,7 @@ def render(payload: Payload, channel: Channel, named: int) -> Rendered:
     title, title_note = _filled(channel.title_template, TITLE, payload, named)
     body, body_note = _filled(channel.body_template, BODY, payload, named)
     notes = [note for note in (title_note, body_note) if note]
-    return Rendered(_one_line(title), _short(body.strip(), LONGEST_BODY), " ".join(notes) or None)
+    return Rendered(_one_line(title), _short(body.strip(), LONGEST_BODY), stored_reasons(notes) if notes else None)
 
 
 def template_context(payload: Payload, named: int) -> dict[str, Any]:

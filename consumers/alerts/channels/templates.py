@@ -25,8 +25,12 @@ from django.template import (
 from django.template.base import FilterExpression, Lexer, NodeList, Parser, Token, Variable
 from django.template.context import BaseContext
 from django.template.defaulttags import ForNode
+from django.utils.translation import gettext
 
 from consumers.alerts.fields import NO_TEXT, Check, WrongValue
+from consumers.vocabulary.alerts import TemplateProblem
+from consumers.vocabulary.reasons import stored_reason
+from consumers.words.reasons import coded_reason, stored_words
 
 # One unit is one character made or read. A built-in body takes 6,000 for an event.
 STEP_UNITS = 50
@@ -236,14 +240,10 @@ LONGEST_TITLE = 500
 LONGEST_BODY = 4000
 # Two nested loops cover groups of incidents; deeper nesting would only be slow.
 DEEPEST_LOOPS = 2
-TOO_MUCH = (
-    "The template makes more text than a message can hold, or takes too long: use smaller loops, and do not join texts "
-    "with texts."
-)
 
 
 class TemplateFailed(Exception):
-    """str() is one sentence."""
+    """str() is a stored reason, of TemplateProblem."""
 
 
 class Words(Engine):
@@ -263,16 +263,16 @@ def checked_template(longest: int, example: Callable[[], dict[str, Any]]) -> Che
 
     def check(value: Any) -> str:
         if not isinstance(value, str):
-            raise WrongValue("It is text.")
+            raise WrongValue(gettext("It is text."))
         text = value.replace("\r\n", "\n")
         if len(text) > longest or NO_TEXT.search(text):
-            raise WrongValue(f"A template has at most {longest} characters, and none that control.")
+            raise WrongValue(coded_reason(TemplateProblem.TOO_LONG, longest=longest))
         if text.strip():
             try:
                 for is_test in (True, False):
                     rendered(text, {**example(), "is_test": is_test})
             except TemplateFailed as error:
-                raise WrongValue(str(error)) from None
+                raise WrongValue(stored_words(str(error))) from None
         return text if text.strip() else ""
 
     return check
@@ -281,16 +281,16 @@ def checked_template(longest: int, example: Callable[[], dict[str, Any]]) -> Che
 def compiled(text: str) -> Template:
     """Raises TemplateFailed."""
     if len(text) > LONGEST_BODY:
-        raise TemplateFailed(f"A template has at most {LONGEST_BODY} characters.")
+        raise TemplateFailed(stored_reason(TemplateProblem.TOO_LONG, longest=LONGEST_BODY))
     try:
         template = BoundedTemplate(text, engine=engine())
         depth = _depth(template.nodelist)
     except TemplateSyntaxError as error:
-        raise TemplateFailed(f"The template is not understood: {_one_line(error)}.") from None
+        raise TemplateFailed(stored_reason(TemplateProblem.NOT_UNDERSTOOD, error=_one_line(error))) from None
     except RecursionError:
-        raise TemplateFailed("The template is not understood: too much stands within each other.") from None
+        raise TemplateFailed(stored_reason(TemplateProblem.NESTED_TOO_DEEP)) from None
     if depth > DEEPEST_LOOPS:
-        raise TemplateFailed(f"A template has at most {DEEPEST_LOOPS} loops within each other.")
+        raise TemplateFailed(stored_reason(TemplateProblem.LOOPS_TOO_DEEP, deepest=DEEPEST_LOOPS))
     return template
 
 
@@ -301,9 +301,9 @@ def rendered(text: str, told: dict[str, Any]) -> str:
         with bounded(len(told.get("events", ()))):
             return _text(template, told)
     except (TooMuch, MemoryError):
-        raise TemplateFailed(TOO_MUCH) from None
+        raise TemplateFailed(stored_reason(TemplateProblem.TOO_MUCH)) from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise TemplateFailed(f"The template could not be filled: {_one_line(error)}.") from None
+        raise TemplateFailed(stored_reason(TemplateProblem.NOT_FILLED, error=_one_line(error))) from None
 
 
 def own_words(text: str, told: dict[str, Any]) -> str:

@@ -29,6 +29,7 @@ from consumers.jobs.asking import RedisDown
 from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Channel, ChannelKind, IncidentEvent, IncidentEventKind, Severity
 from consumers.words.alerts import rule_name_words
+from consumers.words.reasons import stored_words
 from dashboard.pages.common.frame import Frame, frame_of, page, part, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 from dashboard.pages.common.removal import Removal, removal
@@ -101,6 +102,11 @@ class Example:
 
     of: str
     rendered: Rendered
+
+    @property
+    def note(self) -> str | None:
+        """Why a template was not used, in the language of the page."""
+        return stored_words(self.rendered.note)
 
 
 def example_of(form: ChannelForm, now: datetime) -> Example:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.alerts import DeliveryResult, UrlProblem
 from consumers.vocabulary.reasons import stored_reason
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -35,7 +35,7 @@ TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class WrongAddress(Exception):
-    """str() is one sentence, or a stored reason: why nothing is sent to this address, and what to do."""
+    """str() is a stored reason: why nothing is sent to this address, and what to do."""
 
 
 class NotResolved(Exception):
@@ -132,15 +132,12 @@ class Url:
 def parsed_url(text: str) -> Url:
     """Raises WrongAddress."""
     if len(text) > LONGEST_URL or any(not 0x21 <= ord(letter) <= 0x7E or letter == "\\" for letter in text):
-        raise WrongAddress(
-            f"A URL has at most {LONGEST_URL} characters of ASCII, without spaces and backslashes: write other letters "
-            "of a host as xn--…, and of a path as %…."
-        )
+        raise WrongAddress(stored_reason(UrlProblem.CHARACTERS, longest=LONGEST_URL))
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise WrongAddress("This is not a URL: write https://host/path, with a port from 1 to 65535.") from None
+        raise WrongAddress(stored_reason(UrlProblem.NO_URL)) from None
     _check(parts, port)
     host = (parts.hostname or "").lower()
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -149,13 +146,13 @@ def parsed_url(text: str) -> Url:
 
 def _check(parts: SplitResult, port: int | None) -> None:
     if parts.scheme not in PORTS:
-        raise WrongAddress("A URL of a channel begins with https:// or http://.")
+        raise WrongAddress(stored_reason(UrlProblem.SCHEME))
     if "@" in parts.netloc:
-        raise WrongAddress("Leave user and password out of the URL: they have fields, or headers, of their own.")
+        raise WrongAddress(stored_reason(UrlProblem.USER))
     if parts.fragment:
-        raise WrongAddress("A URL of a channel has no part behind '#'.")
+        raise WrongAddress(stored_reason(UrlProblem.FRAGMENT))
     if port == 0 or parts.netloc.endswith(":"):
-        raise WrongAddress("A port is a number from 1 to 65535; leave it out, with its colon, for the usual one.")
+        raise WrongAddress(stored_reason(UrlProblem.PORT))
     _check_host(parts.hostname or "", bracketed=parts.netloc.startswith("["))
 
 
@@ -164,15 +161,13 @@ def _check_host(host: str, bracketed: bool) -> None:
         try:
             ipaddress.IPv6Address(host)
         except ValueError:
-            raise WrongAddress("Between '[' and ']' stands an address of IPv6.") from None
+            raise WrongAddress(stored_reason(UrlProblem.NO_IPV6)) from None
         if "%" in host:
-            raise WrongAddress("An address with a zone belongs to one link of one machine: nothing is sent there.")
+            raise WrongAddress(stored_reason(UrlProblem.ZONE))
     elif NUMBER_AS_LAST_PART.fullmatch(host):
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
-            raise WrongAddress(
-                "Write an address of IPv4 as four decimal numbers without leading zeros: 192.0.2.1."
-            ) from None
+            raise WrongAddress(stored_reason(UrlProblem.NO_IPV4)) from None
     elif not NAME.fullmatch(host) or len(host) > 253:
-        raise WrongAddress("The URL names no host: write https://host/path.")
+        raise WrongAddress(stored_reason(UrlProblem.NO_HOST))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.alerts.channels.payload import Payload, fires_again, notified_before, still_firing
 from consumers.alerts.fields import EntryField, Shape, WrongValue
@@ -129,7 +129,9 @@ def annotations_of(event: Payload) -> dict[str, str]:
 def own_address(value: Any) -> str:
     entered = http_url(value).rstrip("/")
     if "?" in entered or entered.endswith(PATH):
-        raise WrongValue("Enter Alertmanager's own address, as http://alertmanager:9093, without /api/v2/alerts.")
+        raise WrongValue(
+            gettext("Enter Alertmanager's own address, as http://alertmanager:9093, without /api/v2/alerts.")
+        )
     return entered
 
 
@@ -140,15 +142,15 @@ def password(value: Any) -> str:
 def user_name(value: Any) -> str:
     entered = password(value)
     if ":" in entered:
-        raise WrongValue("A user name of HTTP has no ':'.")
+        raise WrongValue(gettext("A user name of HTTP has no ':'."))
     return entered
 
 
 def wrong_together(values: Mapping[str, Any]) -> dict[str, str]:
     if values["token"] and (values["username"] or values["password"]):
-        return {"token": "Enter either a token or a user name with its password."}
+        return {"token": gettext("Enter either a token or a user name with its password.")}
     if values["password"] and not values["username"]:
-        return {"username": "A password has a user name."}
+        return {"username": gettext("A password has a user name.")}
     return {}
 
 

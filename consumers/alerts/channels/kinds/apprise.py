@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.alerts.channels.render import render
 from consumers.alerts.fields import EntryField, Shape, WrongValue, text
@@ -55,19 +55,24 @@ def checked_apprise_url(url: str) -> str:
     """Raises WrongValue with a sentence that does not repeat the URL: the URL is a secret."""
     found = SCHEMA.match(url)
     if not found:
-        raise WrongValue("It is one URL of Apprise, as slack://… or https://hooks.slack.com/….")
+        raise WrongValue(gettext("It is one URL of Apprise, as slack://… or https://hooks.slack.com/…."))
     try:
         asked = parse_qsl(urlsplit(url).query, keep_blank_values=True)
     except ValueError:
-        raise WrongValue("It is not a URL: a host of IPv6 stands between '[' and ']'.") from None
+        raise WrongValue(gettext("It is not a URL: a host of IPv6 stands between '[' and ']'.")) from None
     options = {name.strip().lstrip("+-:").lower() for name, _ in asked}
     if options & READ_FILES:
-        raise WrongValue(f"Options that name files are not taken: {', '.join(sorted(options & READ_FILES))}.")
+        raise WrongValue(
+            gettext("Options that name files are not taken: %s.") % ", ".join(sorted(options & READ_FILES))
+        )
     schema = _schema(url)
     if schema not in ALLOWED:
         raise WrongValue(
-            f"Channels do not send through {found[1].lower()}://. Allowed are the services of docs/channels.md; "
-            "to an address of your own send a webhook, and to mailboxes e-mail."
+            gettext(
+                "Channels do not send through %s://. Allowed are the services of docs/channels.md; to an address of "
+                "your own send a webhook, and to mailboxes e-mail."
+            )
+            % found[1].lower()
         )
     return url
 
@@ -80,7 +85,9 @@ def service_of(url: str) -> str:
     plugin = apprise.Apprise.instantiate(url)
     schema = _schema(url)
     if plugin is None:
-        raise WrongValue(f"Apprise does not understand this URL of {schema}://: a part of it is missing or malformed.")
+        raise WrongValue(
+            gettext("Apprise does not understand this URL of %s://: a part of it is missing or malformed.") % schema
+        )
     name = str(plugin.service_name)
     return f"{name} at {urlsplit(url).hostname}" if schema in OWN_SCHEMAS else name
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from consumers.alerts.fields import EntryField, Words, WrongValue, text
 from consumers.models import Channel, ChannelKind, Delivery
+from consumers.words.reasons import stored_words
 
 from .addresses import WrongAddress, parsed_url
 from .sending import Means, Outcome
@@ -58,7 +61,7 @@ def http_url(value: Any) -> str:
     try:
         parsed_url(entered)
     except WrongAddress as wrong:
-        raise WrongValue(str(wrong)) from None
+        raise WrongValue(stored_words(str(wrong))) from None
     return entered
 
 
@@ -69,5 +72,5 @@ def origin_of(fields: SealedFields) -> str:
 def header_text(value: Any) -> str:
     """A text that is valid in an HTTP header."""
     if not isinstance(value, str) or len(value) > 1000 or not PRINTABLE.fullmatch(value):
-        raise WrongValue("It is text of at most 1000 characters of ASCII, without control characters.")
+        raise WrongValue(gettext("It is text of at most 1000 characters of ASCII, without control characters."))
     return value

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.validators import validate_email
 from django.utils.html import urlize
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.alerts.channels.payload import notified_before
 from consumers.alerts.channels.render import Rendered, render
@@ -117,14 +117,14 @@ def page(words: Rendered) -> str:
 
 def recipients(value: Any) -> list[str]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= MOST_RECIPIENTS:
-        raise WrongValue(f"It is a list of 1 to {MOST_RECIPIENTS} addresses of e-mail.")
+        raise WrongValue(gettext("It is a list of 1 to %s addresses of e-mail.") % MOST_RECIPIENTS)
     found = []
     for one in value:
         try:
             address = str(text(254, required=True)(one))
             validate_email(address)
         except (ValidationError, WrongValue):
-            raise WrongValue(f"{ascii(one)[:100]} is not an address of e-mail.") from None
+            raise WrongValue(gettext("%s is not an address of e-mail.") % ascii(one)[:100]) from None
         found.append(address)
     return list(dict.fromkeys(found))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.alerts.fields import EntryField, Shape, WrongValue
 from consumers.models import ChannelKind, Delivery
@@ -50,17 +50,19 @@ def signature(secret: str, stamp: str, content: bytes) -> str:
 def signing_secret(value: Any) -> str:
     entered = header_text(value)
     if len(entered) < SHORTEST_SECRET:
-        raise WrongValue(f"A secret that signs has at least {SHORTEST_SECRET} characters: openssl rand -hex 32.")
+        raise WrongValue(
+            gettext("A secret that signs has at least %s characters: openssl rand -hex 32.") % SHORTEST_SECRET
+        )
     return entered
 
 
 def headers(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_HEADERS:
-        raise WrongValue(f'It is an object of at most {MOST_HEADERS} headers, as {{"X-Team": "payments"}}.')
+        raise WrongValue(gettext('It is an object of at most %s headers, as {"X-Team": "payments"}.') % MOST_HEADERS)
     for name, content in value.items():
         if not isinstance(name, str) or not HEADER_NAME.fullmatch(name) or OWN_HEADERS.fullmatch(name):
             raise WrongValue(
-                "A header's name has letters, digits and '-'; those that frame a request are Consumerscope's."
+                gettext("A header's name has letters, digits and '-'; those that frame a request are Consumerscope's.")
             )
         if (
             not isinstance(content, str)
@@ -68,7 +70,7 @@ def headers(value: Any) -> dict[str, str]:
             or not PRINTABLE.fullmatch(content)
             or not content.strip()
         ):
-            raise WrongValue(f"The value of {name} is text of 1 to 1000 characters of ASCII.")
+            raise WrongValue(gettext("The value of %s is text of 1 to 1000 characters of ASCII.") % name)
     return {str(name): str(content) for name, content in value.items()}
 
 

@@ -131,7 +131,7 @@ def test_what_is_not_named_stays_as_it_was() -> None:
 def test_a_kept_password_is_not_sent_to_another_host() -> None:
     channel = a_real_channel(**ALERTMANAGER | {"username": "ann", "password": "canary-password"})
     errors = errors_of({"url": "http://evil.example:9093"}, channel)
-    assert "enter username and password again" in errors["url"]
+    assert "as they are sent there: username, password." in errors["url"]
     assert checked_channel({"url": "http://alertmanager:9093/prefix"}, channel)
     assert checked_channel({"url": "http://other:9093", "username": "", "password": ""}, channel)
 

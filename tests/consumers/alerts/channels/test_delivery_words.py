@@ -1,13 +1,15 @@
 """What became of a notification is stored as a code with its values, and worded for whoever reads it."""
 
+from enum import StrEnum
+
 import pytest
 from django.utils.translation import override
 
 from consumers.alerts.channels.kinds.sending import Answer, outcome_of, quoted, with_note
 from consumers.alerts.channels.receiver import INSTEAD, scrubbed_answer
-from consumers.vocabulary.alerts import DeliveryResult
+from consumers.vocabulary.alerts import DeliveryResult, TemplateProblem, UrlProblem
 from consumers.vocabulary.reasons import stored_reason
-from consumers.words.alerts import DELIVERY_RESULTS
+from consumers.words.alerts import DELIVERY_RESULTS, TEMPLATE_PROBLEMS, URL_PROBLEMS
 from consumers.words.reasons import stored_words
 
 NOT_FOUND = stored_reason(DeliveryResult.REFUSED, said="404 Not Found")
@@ -36,12 +38,25 @@ def test_it_is_worded_in_the_language_of_the_reader() -> None:
         assert stored_words(given_up) == "24 小时内无法送达任何消息，已放弃：已拒绝（404 Not Found）"
 
 
-def test_each_code_has_words() -> None:
-    assert list(DELIVERY_RESULTS) == list(DeliveryResult)
+@pytest.mark.parametrize(
+    ("words", "codes"),
+    [(DELIVERY_RESULTS, DeliveryResult), (TEMPLATE_PROBLEMS, TemplateProblem), (URL_PROBLEMS, UrlProblem)],
+)
+def test_each_code_has_words(words: dict[str, object], codes: type[StrEnum]) -> None:
+    assert list(words) == list(codes)
 
 
-def test_what_a_template_did_comes_after_it() -> None:
-    assert stored_words(with_note(NOT_FOUND, "no such filter")) == "refused (404 Not Found) (no such filter)"
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "refused (404 Not Found) (The template could not be filled: no such filter.)"),
+        ("zh-hans", "已拒绝（404 Not Found） （无法填充模板：no such filter。）"),
+    ],
+)
+def test_what_a_template_did_comes_after_it_in_the_language_of_the_reader(language: str, words: str) -> None:
+    note = stored_reason(TemplateProblem.NOT_FILLED, error="no such filter")
+    with override(language):
+        assert stored_words(with_note(NOT_FOUND, note)) == words
 
 
 @pytest.mark.parametrize("said", ['{"code": 19001, "msg": "no bot"}', '["a", "b"]'])

@@ -12,11 +12,15 @@ import pytest
 
 from consumers.alerts.channels.channel_settings import checked_channel
 from consumers.alerts.channels.render import NOBODY, render, sample_payload, template_context
-from consumers.alerts.channels.templates import TOO_MUCH, TemplateFailed, rendered
+from consumers.alerts.channels.templates import TemplateFailed, rendered
 from consumers.alerts.fields import AlertRefused
 from consumers.models import Channel, ChannelKind
+from consumers.vocabulary.alerts import TemplateProblem
+from consumers.vocabulary.reasons import stored_reason
+from consumers.words.reasons import stored_words
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
+TOO_MUCH = stored_reason(TemplateProblem.TOO_MUCH)
 SOON_SECONDS, LITTLE_BYTES = 3.0, 30_000_000
 # Some 150 characters, and 100 MB: each text is joined with itself.
 BOMB = (
@@ -94,7 +98,7 @@ def test_one_that_only_goes_off_on_real_messages_is_not_saved(db: None) -> None:
     said = {"name": "on call", "kind": ChannelKind.EMAIL, "recipients": ["ann@example.org"], "body_template": hidden}
     with pytest.raises(AlertRefused) as refused:
         checked_channel(said)
-    assert refused.value.errors == {"body_template": TOO_MUCH}
+    assert refused.value.errors == {"body_template": stored_words(TOO_MUCH)}
 
 
 def test_memory_that_is_not_there_is_the_templates_failure(

@@ -15,6 +15,7 @@ from consumers.alerts.channels.render import (
 )
 from consumers.alerts.channels.templates import TemplateFailed, compiled, rendered
 from consumers.models import Channel
+from consumers.words.reasons import stored_words
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 LOOPS = "{% for a in events %}{% for b in events %}{% for c in events %}{% endfor %}{% endfor %}{% endfor %}"
@@ -76,7 +77,7 @@ def test_a_channel_words_its_own_messages() -> None:
 def test_one_that_fails_when_it_is_sent_gives_way_to_the_sites_own_with_a_note() -> None:
     words = render(payload(), Channel(title_template="{% for a, b in events %}{% endfor %}"), named=20)
     assert words.title.startswith("FIRING · ")
-    assert "could not be filled" in (words.note or "")
+    assert "could not be filled" in (stored_words(words.note) or "")
 
 
 def test_names_stay_as_they_are_in_text() -> None:
