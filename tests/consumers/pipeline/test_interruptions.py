@@ -36,10 +36,9 @@ def test_a_group_that_was_read_while_no_run_went_on_is_not(billing):
     assert found() == {}
 
 
-@pytest.mark.parametrize(("is_read", "count"), [(True, 0), (False, 1)])
-def test_a_reading_that_read_no_broker_is_none(billing, is_read, count):
-    brokers = [{"name": "broker-a", "read": is_read, "error": None}, {"name": "broker-b", "read": False, "error": "x"}]
-    read_every(15, billing.cluster, 3600, brokers=brokers)
+@pytest.mark.parametrize(("queues", "count"), [(4, 0), (0, 1)])
+def test_a_reading_that_read_no_broker_is_none(billing, queues, count):
+    read_every(15, billing.cluster, 3600, complete=False, queues=queues)
     assert len(found()) == count
 
 
