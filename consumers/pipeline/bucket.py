@@ -271,10 +271,12 @@ def history(lake: Rows, work: Work, fresh: pa.Table) -> History:
         since = day_start(since) if since < work.until - DAY else since
         return stored(asked, since, until) if until < work.since else until_now(asked, since)
 
+    near, far = work.until - NEAR, day_start(work.until - FAR)
     return History(
-        near=lambda asked: until_now(asked, work.until - NEAR),
-        far=lambda asked: until_now(asked, day_start(work.until - FAR)),
+        near=lambda asked: until_now(asked, near),
+        far=lambda asked: until_now(asked, far),
         within=within,
+        is_longer=lambda: lake.has("knots", far, near),
     )
 
 

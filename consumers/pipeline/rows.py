@@ -121,6 +121,10 @@ class Rows:
             for cluster in self._clusters
         )
 
+    def has(self, name: str, since: datetime, until: datetime) -> bool:
+        """Whether any file has rows of any group of [since, until)."""
+        return any(self._files(name, cluster, since, until) for cluster in self._clusters)
+
     def readings(self, since: datetime, until: datetime) -> list[Block]:
         """Those of [since, until), in the order of their files."""
         within = (pc.field("taken_at") >= pa.scalar(since, TIME)) & (pc.field("taken_at") < pa.scalar(until, TIME))

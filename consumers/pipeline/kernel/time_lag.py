@@ -6,7 +6,7 @@ exceed g (the right end of a flat run) and the next one. Where the knots begin l
 age of the oldest knot. Never an extrapolation: a rate that held once says nothing of an unseen hour.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -34,11 +34,18 @@ class KnotsWithin(Protocol):
 @dataclass(frozen=True)
 class History:
     """Which knots there are of some topics: cluster, topic, broker, queue_id, broker_offset, at. Of the last hours, of
-    all that is kept, and of a span of time without a gap."""
+    all that is kept, and of a span of time without a gap. `is_longer`: more is kept than the last hours."""
 
     near: KnotsOf
     far: KnotsOf
     within: KnotsWithin
+    is_longer: Callable[[], bool] = lambda: True
+
+    def lookups(self) -> Iterator[KnotsOf]:
+        """The newest first."""
+        yield self.near
+        if self.is_longer():
+            yield self.far
 
 
 @dataclass(frozen=True)
@@ -121,11 +128,12 @@ def _bracketed(gathered: Gathered, rows: np.ndarray, history: History, anchored:
         # Knots of a part of history prove nothing of what lies before and behind it.
         brackets = brackets.replaced(chosen[fresh.is_closed], fresh.only(fresh.is_closed))
     chosen = np.flatnonzero(~brackets.is_lasting)
-    for knots_of in (history.near, history.far):
-        if len(chosen):
-            fresh = looked_up(chosen, knots_of)
-            brackets = brackets.replaced(chosen, fresh)
-            chosen = chosen[np.isnan(fresh.left_at)]
+    # What is looked up next is only asked for once something is missing.
+    lookups = history.lookups()
+    while len(chosen) and (knots_of := next(lookups, None)):
+        fresh = looked_up(chosen, knots_of)
+        brackets = brackets.replaced(chosen, fresh)
+        chosen = chosen[np.isnan(fresh.left_at)]
     return brackets
 
 

@@ -3,7 +3,7 @@
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from consumers.lake import reader
 from consumers.lake.schemas import KNOTS, READINGS, names_note
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
+from consumers.lake.windows import put_window
 from consumers.pipeline.bucket import SliceInputs, Work
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import GROUPS, RETIRED
@@ -109,6 +110,7 @@ def write_lake(lake: Lake, queues: int) -> None:
         "unknown_reason": pa.nulls(queues, pa.string()),
     }
     kind = number % 20
+    knots: list[pa.Table] = []
     for reading in range(READINGS_EACH):
         at = START + timedelta(seconds=15 * reading)
         broker = 1_000_000 + 150 * reading + topic % 7
@@ -123,9 +125,15 @@ def write_lake(lake: Lake, queues: int) -> None:
         # As the poll writes them: a note tells whose names are those of the reading before.
         place = f"{hour_folder('readings', 'bench', at)}/{file_name(at)}"
         lake.write(table, place, READINGS, rows_in_group(queues), names_note(table))
-        knots = table.select(["cluster", "topic", "broker", "queue_id", "broker_offset"]).append_column("at", taken_at)
-        distinct = knots.group_by(knots.column_names).aggregate([])
-        lake.write(distinct, f"{hour_folder('knots', 'bench', at)}/{file_name(at)}", KNOTS)
+        knots.append(table.select(KNOTS.names[:-1]).append_column("at", taken_at))
+    # As runs write them: a file of each minute.
+    for minute, seen in enumerate(batched(knots, 4)):
+        rows = pa.concat_tables(seen)
+        put_window(lake, "knots", "bench", START + timedelta(minutes=minute), rows.group_by(KNOTS.names).aggregate([]))
+
+
+def batched(tables: Sequence[pa.Table], count: int) -> Iterator[Sequence[pa.Table]]:
+    return (tables[first : first + count] for first in range(0, len(tables), count))
 
 
 def _names(prefix: str, numbers: np.ndarray) -> pa.Array:

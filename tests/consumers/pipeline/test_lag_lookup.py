@@ -90,6 +90,16 @@ def test_older_than_all_history_is_at_least_its_age(tmp_path):
     assert answer == {0: [("at_least", float(now))]}
 
 
+@pytest.mark.parametrize(("oldest", "times"), [(0, 2), (4 * HOUR, 1)])
+def test_older_history_is_looked_through_only_where_there_is_some(tmp_path, monkeypatch, oldest, times):
+    looked_through, table = [], Rows.table
+    monkeypatch.setattr(Rows, "table", lambda *named, **more: looked_through.append(named[1]) or table(*named, **more))
+    now = 5 * HOUR
+    answer = lags(tmp_path, [knot(oldest, 100), knot(now, 900)], rows([(50, 900)], start=now), now + 1)
+    assert answer == {0: [("at_least", float(now - oldest))]}
+    assert looked_through.count("knots") == times
+
+
 def test_without_history_it_is_unknown(tmp_path):
     assert lags(tmp_path, [], rows([(50, 900)], start=60), 61) == {0: [("unknown", None)]}
 
