@@ -3,11 +3,12 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.core.checks import Error, Tags, register
+from django.utils.translation import gettext_lazy
 
 
 class ConsumersConfig(AppConfig):
     name = "consumers"
-    verbose_name = "Consumers"
+    verbose_name = gettext_lazy("Consumers")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

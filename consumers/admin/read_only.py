@@ -1,9 +1,13 @@
 """Read-only admin pages of all that workers write, in the order in which people look. One line declares a page."""
 
+from collections.abc import Iterator
+from copy import copy
+from itertools import islice
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model
+from django.contrib.admin.utils import display_for_value
+from django.db.models import Field, Model
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -11,8 +15,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from consumers import models
-from consumers.words.reasons import reason_words, stored_words
-from consumers.words.states import rule_words
+
+from .worded import CODES, NULL, column, is_worded, of
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -29,43 +33,62 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    @admin.display(description=_("rule"), ordering="rule")
-    def rule_words(self, row: models.GroupState | models.QueueState | models.StateChange) -> str:
-        return rule_words(row.rule)
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Without the help of the columns, which is for those who write them."""
+        names = [field.name for field in (*self.model._meta.fields, *self.model._meta.many_to_many)]
+        return super().get_form(request, obj, change, help_texts=dict.fromkeys(names, ""), **kwargs)
 
-    @admin.display(description=_("unknown reason"), ordering="unknown_reason")
-    def reason_words(self, row: models.GroupWindow) -> str:
-        return reason_words(row.unknown_reason) if row.unknown_reason else ""
+    def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
+        context["subtitle"] = " · ".join(islice(self._parts_of_title(context["original"]), 2))
+        return super().render_change_form(request, context, *arguments, **options)
 
-    @admin.display(description=_("error"), ordering="error")
-    def error_words(self, row: models.ResetQueue | models.Delivery) -> str | None:
-        return stored_words(row.error)
-
-    @admin.display(description=_("answer"), ordering="answer")
-    def answer_words(self, attempt: models.DeliveryAttempt) -> str:
-        return stored_words(attempt.answer)
-
-    @admin.display(description=_("act"), ordering="sentence")
-    def act(self, event: models.ResetEvent | models.IncidentEvent | models.AuditEvent) -> str:
-        return stored_words(event.sentence)
+    def _parts_of_title(self, row: Any) -> Iterator[str]:
+        """What its list says first, but for numbers, truths and what is not known."""
+        for shown in self.list_display:
+            value = shown(row) if callable(shown) else getattr(row, shown, None)
+            if value not in (None, "", NULL) and not isinstance(value, int | float):
+                yield display_for_value(value, NULL)
 
     @admin.display(description=_("Page"))
     def page(self, reset: models.Reset) -> SafeString:
         return format_html('<a href="{}">{}</a>', reverse("reset", args=[reset.pk]), _("plan and outcome"))
 
 
+class CodeFilter(admin.ChoicesFieldListFilter):
+    """By codes, in words."""
+
+    def __init__(self, field: Field, *arguments: Any, **paths: Any) -> None:
+        worded_field = copy(field)
+        worded_field.choices = list(of(CODES, field).items())
+        super().__init__(worded_field, *arguments, **paths)
+
+
 def show(
     model: type[Model], columns: str, filters: str = "", search: str = "", related: str = "", **options: Any
 ) -> None:
     """`related`: what is read with each row beside the rows that its columns refer to."""
-    references = [field.name for field in model._meta.fields if field.is_relation and field.name in columns.split()]
+    fields = {field.name: field for field in (*model._meta.fields, *model._meta.many_to_many)}
+    shown = {name: column(field) if is_worded(field) else name for name, field in fields.items()}
+    references = [name for name in columns.split() if name in fields and fields[name].is_relation]
+    left_out = options.get("exclude", ())
+    lines = [
+        shown[name]
+        for name, field in fields.items()
+        if field.editable and not field.auto_created and name not in left_out
+    ]
     admin.site.register(
         model,
         ReadOnlyAdmin,
-        list_display=columns.split(),
-        list_filter=filters.split(),
+        list_display=[shown.get(name, name) for name in columns.split()],
+        list_filter=[(name, CodeFilter) if of(CODES, fields[name]) else name for name in filters.split()],
         search_fields=search.split(),
-        list_select_related=references + related.split(),
+        list_select_related=[
+            *references,
+            *("queue__topic" for name in references if name == "queue"),
+            *related.split(),
+        ],
+        fields=lines,
+        readonly_fields=lines,
         **options,
     )
 
@@ -73,7 +96,7 @@ def show(
 # Who did what
 show(
     models.AuditEvent,
-    "at by_name action subject_kind subject act",
+    "at by_name action subject_kind subject sentence",
     "action subject_kind",
     "by_name subject sentence",
     date_hierarchy="at",
@@ -88,15 +111,15 @@ show(
     view_on_site=lambda page, group: reverse("group", args=[group.cluster.name, group.name]),
 )
 show(models.GroupHealth, "group level noted_at checked_at", "level", "group__name")
-show(models.GroupState, "group state rule_words since time_lag_seconds completeness judged_at", "state", "group__name")
+show(models.GroupState, "group state rule since time_lag_seconds completeness judged_at", "state", "group__name")
 show(
     models.GroupTotal,
     "group queues unknown_queues lag_messages lag_messages_at_least unknown_reason",
     search="group__name",
 )
-show(models.GroupWindow, "group step_seconds start lag_messages readings reason_words", "step_seconds", "group__name")
-show(models.StateChange, "at group before after rule_words", "after", "group__name")
-show(models.QueueState, "group queue state rule_words since time_lag_seconds provisional", "state", "group__name")
+show(models.GroupWindow, "group step_seconds start lag_messages readings unknown_reason", "step_seconds", "group__name")
+show(models.StateChange, "at group before after rule", "after", "group__name")
+show(models.QueueState, "group queue state rule since time_lag_seconds provisional", "state", "group__name")
 show(
     models.QueueSnapshot,
     "group queue consumer_offset broker_offset min_offset unknown_reason changed_at",
@@ -193,13 +216,13 @@ show(
 )
 show(
     models.ResetQueue,
-    "reset topic broker queue_id before target after step outcome error_words",
+    "reset topic broker queue_id before target after step outcome error",
     "outcome step",
     "reset__group_name topic",
 )
 show(
     models.ResetEvent,
-    "at reset by_name address via act",
+    "at reset by_name address via sentence",
     search="reset__group_name by_name sentence",
     date_hierarchy="at",
 )
@@ -218,7 +241,7 @@ show(
     "rule_name subject_key",
     date_hierarchy="started_at",
 )
-show(models.IncidentEvent, "at incident kind act by_name", "kind", date_hierarchy="at")
+show(models.IncidentEvent, "at incident kind sentence by_name", "kind", date_hierarchy="at")
 show(
     models.AlertRule,
     "name enabled measure comparison threshold states for_seconds severity",
@@ -240,12 +263,12 @@ show(
 )
 show(
     models.Delivery,
-    "created_at channel number is_test status attempts sent_at error_words",
+    "created_at channel number is_test status attempts sent_at error",
     "status",
     date_hierarchy="created_at",
 )
 show(models.DeliveryEvent, "delivery channel event")
-show(models.DeliveryAttempt, "at delivery number ok seconds answer_words", date_hierarchy="at")
+show(models.DeliveryAttempt, "at delivery number ok seconds answer", date_hierarchy="at")
 show(models.RulePreview, "created_at by since until status seconds error")
 show(models.SavedFilter, "name user query is_shared created_at", "is_shared", "name query")
 show(models.AlertEngine, "evaluated_at seconds rules groups error_at error")

@@ -97,6 +97,9 @@ class Delivery(models.Model):
             ),
         ]
 
+    def __str__(self) -> str:
+        return f"{self.created_at:%Y-%m-%d %H:%M:%S} #{self.number}"
+
 
 class DeliveryEvent(models.Model):
     """Which change a delivery tells: each change goes to a channel in one delivery only."""

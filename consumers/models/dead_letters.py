@@ -163,4 +163,4 @@ class ResendItem(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.broker}/{self.queue_id} at {self.offset}: {self.outcome}"
+        return f"{self.broker}/{self.queue_id} at {self.offset}"

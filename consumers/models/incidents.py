@@ -132,6 +132,9 @@ class IncidentEvent(models.Model):
         ordering = ["at", "pk"]
         constraints = [models.UniqueConstraint(fields=["incident", "sequence"], name="one_event_at_a_place")]
 
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S} #{self.sequence}"
+
 
 class AlertEngine(models.Model):
     """The newest evaluation, in one row: whoever evaluates holds it, so that two do so one after the other."""

@@ -171,7 +171,7 @@ class ResetQueue(models.Model):
         indexes = [models.Index(fields=["reset", "step"])]
 
     def __str__(self) -> str:
-        return f"{self.topic}/{self.broker}/{self.queue_id}: {self.step}"
+        return f"{self.topic}/{self.broker}/{self.queue_id}"
 
     @property
     def moved_to(self) -> int | None:
@@ -193,7 +193,7 @@ class ResetEvent(AppendOnly):
         ordering = ["pk"]
 
     def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.sentence}"
+        return f"{self.at:%Y-%m-%d %H:%M:%S}"
 
 
 # Lost offsets that somebody has taken note of: from then on their queues count as never committed.

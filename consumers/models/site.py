@@ -49,7 +49,7 @@ class AuditEvent(AppendOnly):
         indexes = [models.Index(fields=["-at", "-id"]), models.Index(fields=["subject_kind", "subject_id"])]
 
     def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.by_name}: {self.sentence}"
+        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.by_name}"
 
 
 # The clocks of the machines that the product runs on, as they were watched, and every change of one of them.

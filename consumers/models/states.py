@@ -301,4 +301,4 @@ class RepeatEvent(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.group} at {self.started_at:%Y-%m-%d %H:%M:%S}: {self.cause}"
+        return f"{self.group} at {self.started_at:%Y-%m-%d %H:%M:%S}"

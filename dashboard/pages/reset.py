@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from consumers.jobs.permissions import check, check_somewhere, may, why_not
 from consumers.models import Reset, ResetKind, ResetOutcome, ResetStatus
+from consumers.queries.codes import RESETS
 from consumers.queries.groups import find_group
 from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.resets.acts import apply, cancel, restore, resume, why_not_restored
@@ -37,7 +38,7 @@ from dashboard.pages.common.moments import Range
 from dashboard.pages.reset_plan import FIELDS, ask_for_plan, asker_of
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.numbers import clock
-from dashboard.wording.resets import STATUSES, destination
+from dashboard.wording.resets import destination
 
 # Offset resets: the list, and marks over time.
 
@@ -77,7 +78,7 @@ def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> d
         "lines": [(row, frame.to("reset", row.id)) for row in rows],
         "is_filtered": bool(status),
         "status_choices": [Choice(_("all"), frame.here(status=None), not status)]
-        + [Choice(str(word), frame.here(status=name), name == status) for name, word in STATUSES.items()],
+        + [Choice(str(word), frame.here(status=name), name == status) for name, word in RESETS.items()],
         **paging,
     }
 
@@ -98,7 +99,7 @@ def reset_spans(cluster: str, group: str, shown: Range) -> list[Span]:
 
 def reset_words(mark: ResetMark) -> str:
     """`reset by ann, applied: to offset 40 (orders were lost)`."""
-    words = {"by": mark.by, "status": STATUSES[ResetStatus(mark.status)], "reason": mark.reason}
+    words = {"by": mark.by, "status": RESETS[ResetStatus(mark.status)], "reason": mark.reason}
     return _("reset by %(by)s, %(status)s: %(where)s (%(reason)s)") % {
         **words,
         "where": destination(mark.kind, mark.value),

@@ -6,26 +6,20 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
 
 from consumers.alerts.channels.receiver import kind_of
 from consumers.alerts.queries.words import MEANINGS
 from consumers.groups.health import OF_STATE, HealthCode, HealthReason
 from consumers.models import DeliveryStatus, Ending, HealthLevel, IncidentStatus, Measure, Severity
+from consumers.queries.codes import DELIVERIES, ENDINGS, HEALTH, INCIDENT_EVENTS, INCIDENTS, SEVERITIES
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.words.findings import SEVERITIES as FINDING_SEVERITIES
-from dashboard.wording.codes import DELIVERIES, DELIVERY_LIKE, ENDINGS, EVENTS, SEVERITIES, SEVERITY_LIKE, STATUSES
+from dashboard.wording.codes import DELIVERY_LIKE, SEVERITY_LIKE
 
 from .kinds import like_state, state
 
 register = template.Library()
 
-WORDS = {
-    HealthLevel.CRITICAL: gettext_lazy("critical"),
-    HealthLevel.WARNING: gettext_lazy("warning"),
-    HealthLevel.UNKNOWN: gettext_lazy("unknown"),
-    HealthLevel.OK: gettext_lazy("ok"),
-}
 # The states whose shape and colour each has.
 LIKE = {
     HealthLevel.CRITICAL: "STOP",
@@ -50,8 +44,8 @@ PAGES = {
 def health(level: HealthLevel, brief: bool = False) -> SafeString:
     """`brief`: in a list only what is wrong has a shape, and a page of many groups stays small."""
     if brief and level in (HealthLevel.OK, HealthLevel.UNKNOWN):
-        return format_html('<span class="quiet">{}</span>', WORDS[level])
-    return like_state(LIKE[level], WORDS[level])
+        return format_html('<span class="quiet">{}</span>', HEALTH[level])
+    return like_state(LIKE[level], HEALTH[level])
 
 
 @register.simple_tag
@@ -121,7 +115,7 @@ def incident_severity(word: str) -> SafeString:
 def incident_status(word: str, severity: str) -> SafeString:
     """Of the colour of its severity while it fires, quiet before, well once it is over."""
     like = {IncidentStatus.PENDING: "UNKNOWN", IncidentStatus.RESOLVED: "OK"}.get(IncidentStatus(word))
-    return like_state(like or SEVERITY_LIKE[Severity(severity)], str(STATUSES[word]))
+    return like_state(like or SEVERITY_LIKE[Severity(severity)], str(INCIDENTS[word]))
 
 
 @register.simple_tag
@@ -136,7 +130,7 @@ def severity_words(word: str) -> str:
 
 @register.filter
 def event_words(kind: str) -> str:
-    return str(EVENTS[kind])
+    return str(INCIDENT_EVENTS[kind])
 
 
 @register.filter

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.models import ResetOutcome, ResetStatus
+from consumers.queries.codes import RESET_METHODS, RESETS
 from consumers.resets.rows import ResetQueueRow, ResetRow, ResetTotals
 from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.resets import RowReason
@@ -16,7 +17,7 @@ from consumers.words.resets import STEPS
 from dashboard.figures.offset_bars import reset_bar
 from dashboard.templatetags.fields import unknown
 from dashboard.wording.numbers import count
-from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
+from dashboard.wording.resets import OUTCOME_LIKE, STATUS_LIKE, destination
 
 from .kinds import like_state
 
@@ -33,7 +34,7 @@ ANSWERS: dict[str | None, Promise] = {
 
 @register.simple_tag
 def reset_status(status: str) -> SafeString:
-    return like_state(STATUS_LIKE[ResetStatus(status)], str(STATUSES[status]))
+    return like_state(STATUS_LIKE[ResetStatus(status)], str(RESETS[status]))
 
 
 @register.simple_tag
@@ -53,7 +54,7 @@ def step_words(name: str) -> str:
 
 @register.filter
 def method(name: str) -> str:
-    return str(METHODS[name])
+    return str(RESET_METHODS[name])
 
 
 @register.simple_tag

@@ -6,22 +6,11 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
+from consumers.models import ResetKind, ResetOutcome, ResetStatus
 from consumers.words.spans import counted, messages
 
 from .numbers import absolute, chosen, count
 
-STATUSES: dict[str, str | Promise] = {
-    ResetStatus.PLANNING: gettext_lazy("planning"),
-    ResetStatus.REFUSED: gettext_lazy("refused"),
-    ResetStatus.PLANNED: gettext_lazy("planned"),
-    ResetStatus.APPLYING: gettext_lazy("applying"),
-    ResetStatus.APPLIED: gettext_lazy("applied"),
-    ResetStatus.PARTIAL: gettext_lazy("partly applied"),
-    ResetStatus.FAILED: gettext_lazy("failed"),
-    ResetStatus.EXPIRED: gettext_lazy("expired"),
-    ResetStatus.CANCELLED: gettext_lazy("cancelled"),
-}
 # The states whose shape and colour each has.
 STATUS_LIKE = {
     ResetStatus.PLANNING: "UNKNOWN",
@@ -39,12 +28,6 @@ OUTCOME_LIKE = {
     ResetOutcome.UNCHANGED: "STOP",
     ResetOutcome.OVERWRITTEN: "REWIND",
     ResetOutcome.UNKNOWN: "UNKNOWN",
-}
-METHODS: dict[str, str | Promise] = {
-    ResetMethod.SERVER: gettext_lazy("the broker moves it itself"),
-    ResetMethod.CLIENT: gettext_lazy("the broker notifies every member"),
-    ResetMethod.COMMIT: gettext_lazy("committed as the group: no member is connected"),
-    ResetMethod.NOTHING: gettext_lazy("nothing to write: already at the target"),
 }
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from playwright.sync_api import expect
 
 from consumers.lake.store import Lake
-from consumers.models import Cluster, ConsumerGroup, Reset
+from consumers.models import Cluster, ConsumerGroup, GroupState, Reset
 from tests.browser.conftest import Site
 from tests.browser.test_accessibility import NARROW, WIDE, violations
 from tests.walk.world import a_known_world
@@ -28,8 +28,8 @@ def known_world(transactional_db: None, settings: Any, tmp_path: Any) -> None:
 
 
 def changed_pages() -> list[str]:
-    """One row of each kind that has a form of its own."""
-    rows = [Cluster.objects.get(), ConsumerGroup.objects.get(), Reset.objects.get()]
+    """One row of each kind that has a form of its own, and one whose columns are shown in words."""
+    rows = [Cluster.objects.get(), ConsumerGroup.objects.get(), Reset.objects.get(), GroupState.objects.get()]
     people = [User.objects.get(username="ada"), Group.objects.get_or_create(name="operator")[0]]
     paths = [f"{row._meta.app_label}/{row._meta.model_name}/{row.pk}" for row in (*rows, *people)]
     return [f"/admin/{path}/change/" for path in paths] + [f"/admin/{paths[-1]}/delete/"]

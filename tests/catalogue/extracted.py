@@ -1,4 +1,7 @@
-"""The messages that the code marks: from Python by its syntax tree, from templates by Django's own reader."""
+"""The messages that the code marks: from Python by its syntax tree, from templates by Django's own reader.
+
+Names of the columns of models are messages too, which the admin pages show.
+"""
 
 import ast
 import re
@@ -10,6 +13,7 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("consumers", "dashboard")
+MODELS = ROOT / "consumers" / "models"
 SINGULAR = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 PLURAL = {"ngettext", "ngettext_lazy"}
 CONTEXT = {"pgettext", "pgettext_lazy"}
@@ -63,6 +67,8 @@ def sources() -> Iterator[Path]:
 def messages_of(path: Path) -> Iterator[Message]:
     text = path.read_text()
     yield from of_template(text) if path.suffix == ".html" else of_python(text)
+    if path.parent == MODELS:
+        yield from of_columns(text)
 
 
 def of_python(text: str) -> Iterator[Message]:
@@ -77,6 +83,15 @@ def of_python(text: str) -> Iterator[Message]:
             yield Message(words[0], words[1])
         elif name in CONTEXT and len(words) == 2:
             yield Message(words[1], context=words[0])
+
+
+def of_columns(text: str) -> Iterator[Message]:
+    """The names of columns, as Django makes them."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            kind = ast.unparse(node.value.func)
+            if kind.startswith("models.") and kind.endswith(("Field", "Key")):
+                yield Message(ast.unparse(node.targets[0]).replace("_", " "), context="field")
 
 
 def of_template(text: str) -> Iterator[Message]:

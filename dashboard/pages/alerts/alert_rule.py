@@ -25,13 +25,13 @@ from consumers.alerts.queries.words import MEANINGS, MEASURES
 from consumers.alerts.rule_fields import RULE_FIELDS
 from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
+from consumers.queries.codes import SEVERITIES
 from consumers.words.alerts import rule_name_words
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown, whole_number
 from dashboard.pages.common.moments import SECONDS, seconds_of
 from dashboard.pages.common.removal import Removal, removal
-from dashboard.wording.codes import SEVERITIES
 
 from .alert_forms import AlertForm, Done, TypedField, alert_context, done, field_of, form_page, sent
 

@@ -22,6 +22,7 @@ from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
 from consumers.alerts.queries.words import number_words
 from consumers.jobs.permissions import why_not
 from consumers.models import AlertRule, Incident, IncidentStatus, Severity
+from consumers.queries.codes import SEVERITIES
 from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_retained, step_for
 from consumers.words.alerts import rule_name_words
@@ -31,7 +32,6 @@ from dashboard.pages.common.frame import Choice, Frame, frame_of, page, problems
 from dashboard.pages.common.list_pages import listed, whole_number
 from dashboard.pages.common.moments import LABELS, Range
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.codes import SEVERITIES
 from dashboard.wording.numbers import absolute
 
 from .alert_forms import Done, alert_context, cluster_act, done

@@ -28,13 +28,13 @@ from consumers.alerts.tasks import hand_over_channel
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Channel, ChannelKind, IncidentEvent, IncidentEventKind, Severity
+from consumers.queries.codes import SEVERITIES
 from consumers.words.alerts import rule_name_words
 from consumers.words.reasons import stored_words
 from dashboard.pages.common.frame import Frame, frame_of, page, part, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 from dashboard.pages.common.removal import Removal, removal
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.codes import SEVERITIES
 
 from .alert_forms import AlertForm, Done, act, alert_context, form_page, sent
 

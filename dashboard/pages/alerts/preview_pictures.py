@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _, ngettext
 from consumers.alerts.queries.incidents import IncidentMark, incident_marks
 from consumers.alerts.queries.previews import PreviewRow
 from consumers.models import Severity
+from consumers.queries.codes import SEVERITIES
 from consumers.words.alerts import rule_name_words
 from dashboard.figures.fired_bars import Bar, DayBar, Gap, day_bars, incident_bars
 from dashboard.figures.layout import Span
 from dashboard.figures.time_bars import CRITICAL, INFO, WARNING, Mark
 from dashboard.pages.common.frame import Frame
 from dashboard.pages.common.moments import Range
-from dashboard.wording.codes import SEVERITIES
 from dashboard.wording.numbers import clock, count, duration, share as share_words
 
 # What a preview found, drawn: a bar for each day, and below it, on the same axis, when whom of it would have fired.

@@ -5,7 +5,6 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.utils import translation
 
-from consumers.admin.fields import FIELDS
 from consumers.admin.names import NAMES
 from consumers.models import ApiToken, Cluster, GroupState
 from dashboard.admin_pages import ADMINISTERED
@@ -34,14 +33,12 @@ def test_an_admin_sees_the_list_of_every_model(world, model):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_every_field_that_a_list_shows_or_is_filtered_by_has_a_name_in_chinese(model):
-    page = admin.site._registry[model]
-    shown = {name.split("__")[0] for name in (*page.list_display, *page.list_filter) if isinstance(name, str)}
-    named = {field.name: str(field.verbose_name) for field in model._meta.fields if field.name in shown}
-    assert {name for name in named.values() if name not in FIELDS} == set()
+def test_every_field_has_a_name_in_chinese(model):
+    fields = (*model._meta.fields, *model._meta.many_to_many)
+    names = {field.name.replace("_", " "): field.verbose_name for field in fields}
     with translation.override("zh-hans"):
-        same = {name: str(FIELDS[name]) for name in named.values() if str(FIELDS[name]) == name}
-    assert same.keys() <= {"topic", "broker"}
+        same = {name for name, words in names.items() if str(words).lower() == name}
+    assert same <= {"id", "topic", "broker", "broker id", "tls", "proxy"}
 
 
 def test_every_model_has_a_page():
