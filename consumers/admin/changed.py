@@ -16,6 +16,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.jobs.acts import note
 from consumers.models import ApiToken, AuditAction, Cluster, ClusterRole, GroupThresholds
@@ -26,9 +27,11 @@ from consumers.polling.registration import (
     checked_name_servers,
     checked_offset_files,
     checked_tls,
-    described,
     set_secret,
 )
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.registration import OptionProblem
+from consumers.words.registration import described, option_words
 
 # The mixin that makes an audit event of each change on an admin page; the pages of users and their groups.
 # Django deletes its own log of a user's actions together with the user.
@@ -94,26 +97,42 @@ for model, page in ((User, AuditedUserAdmin), (Group, AuditedGroupAdmin)):
 
 # The admin form accepts the same settings as the command line. Secrets can be entered but are never shown.
 
-KEPT = "Stored encrypted and never shown. Empty: it stays as it is. Taking the access key away removes it."
+KEPT = _("Stored encrypted, never shown. Empty: the stored key stays. To remove it, clear the access key.")
 
 
 class ClusterForm(forms.ModelForm):
-    secret_key = forms.CharField(required=False, help_text=KEPT, widget=forms.PasswordInput(render_value=False))
-    use_tls = forms.BooleanField(required=False, label="TLS")
-    tls_ca = forms.CharField(required=False, label="TLS authorities", help_text="A PEM file that the poll worker sees")
-    tls_certificate = forms.CharField(required=False, label="TLS certificate", help_text="A PEM file, to be shown")
-    tls_key = forms.CharField(required=False, label="TLS key", help_text="A PEM file without a passphrase")
+    secret_key = forms.CharField(
+        required=False,
+        label=_("Secret key"),
+        help_text=KEPT,
+        widget=forms.PasswordInput(render_value=False),
+    )
+    use_tls = forms.BooleanField(required=False, label=_("TLS"))
+    tls_ca = forms.CharField(
+        required=False, label=_("TLS authorities"), help_text=_("A PEM file that the poll worker sees")
+    )
+    tls_certificate = forms.CharField(
+        required=False, label=_("TLS certificate"), help_text=_("A PEM file, shown to name servers and brokers")
+    )
+    tls_key = forms.CharField(required=False, label=_("TLS key"), help_text=_("A PEM file without a passphrase"))
     tls_any_host = forms.BooleanField(
-        required=False, label="Do not verify host names", help_text="Accepts any host that the authorities vouch for."
+        required=False,
+        label=_("Do not verify host names"),
+        help_text=_("Accepts any host that the authorities vouch for."),
     )
     tls_skip_verify = forms.BooleanField(
-        required=False, label="Do not verify certificates", help_text="Accepts any certificate of any host."
+        required=False, label=_("Do not verify certificates"), help_text=_("Accepts any certificate of any host.")
     )
 
     class Meta:
         model = Cluster
         fields = ["name", "namesrv", "access_key", "offset_files", "proxy"]
-        labels = {"namesrv": "Name servers", "proxy": "Proxies"}
+        labels = {"namesrv": _("Name servers"), "access_key": _("Access key"), "proxy": _("Proxies")}
+        help_texts = {
+            "namesrv": _("Addresses HOST:PORT, separated by ';'"),
+            "offset_files": _("Globs of offset files, separated by ';'"),
+            "proxy": _("Remoting addresses HOST:PORT of proxies, separated by ';'"),
+        }
         widgets = {"offset_files": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -145,9 +164,9 @@ class ClusterForm(forms.ModelForm):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         access_key, secret_key = values.get("access_key"), values.get("secret_key")
         if secret_key and not access_key:
-            self.add_error("secret_key", "A secret key needs its access key.")
+            self._add_problem("secret_key", OptionProblem.SECRET_KEY_ALONE)
         if access_key and not secret_key and access_key != self.initial.get("access_key"):
-            self.add_error("secret_key", "Another access key needs its secret key.")
+            self._add_problem("secret_key", OptionProblem.ACCESS_KEY_ALONE)
         files = {name: values.get(f"tls_{name}") for name in ("ca", "certificate", "key")}
         self.instance.tls = None
         if values.get("use_tls"):
@@ -155,9 +174,9 @@ class ClusterForm(forms.ModelForm):
                 checks = {"verify": not values.get("tls_skip_verify"), "any_host": values.get("tls_any_host")}
                 self.instance.tls = checked_tls({**files, **checks})
             except WrongOption as error:
-                self.add_error(error.option, str(error))
+                self.add_error(error.option, option_words(str(error)))
         elif any(files.values()) or values.get("tls_skip_verify") or values.get("tls_any_host"):
-            self.add_error("use_tls", "What is said of TLS counts only where TLS is chosen.")
+            self._add_problem("use_tls", OptionProblem.TLS_NOT_CHOSEN)
         return values
 
     def save(self, commit: bool = True) -> Any:
@@ -168,11 +187,14 @@ class ClusterForm(forms.ModelForm):
             set_secret(self.instance, access_key, secret_key, settings.SECRET_KEY)
         return super().save(commit)
 
+    def _add_problem(self, field: str, problem: OptionProblem) -> None:
+        self.add_error(field, option_words(stored_reason(problem)))
+
     def _checked(self, check: Callable[[str], str], field: str) -> str:
         try:
             return check(self.cleaned_data[field])
         except WrongOption as error:
-            raise forms.ValidationError(str(error)) from None
+            raise forms.ValidationError(option_words(str(error))) from None
 
 
 @admin.register(Cluster)
@@ -180,15 +202,15 @@ class ClusterAdmin(Audited):
     form = ClusterForm
     fieldsets = [
         (None, {"fields": ["name", "namesrv"]}),
-        ("Access control", {"fields": ["access_key", "secret_key"]}),
-        ("TLS", {"fields": ["use_tls", "tls_ca", "tls_any_host", "tls_certificate", "tls_key", "tls_skip_verify"]}),
-        ("More to ask", {"fields": ["proxy", "offset_files"]}),
+        (_("Access control"), {"fields": ["access_key", "secret_key"]}),
+        (_("TLS"), {"fields": ["use_tls", "tls_ca", "tls_any_host", "tls_certificate", "tls_key", "tls_skip_verify"]}),
+        (_("Other sources"), {"fields": ["proxy", "offset_files"]}),
     ]
     list_display = ["name", "namesrv", "options", "created_at"]
 
-    @admin.display(empty_value="none")
+    @admin.display(description=_("options"))
     def options(self, cluster: Cluster) -> str:
-        return ", ".join(described(cluster))
+        return ", ".join(described(cluster)) or gettext("none")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("consumers.manage_clusters")
@@ -222,10 +244,21 @@ class ClusterAdmin(Audited):
         return HttpResponseRedirect(reverse("connection", args=(obj.name,)))
 
 
+class GroupThresholdsForm(forms.ModelForm):
+    class Meta:
+        help_texts = {
+            "allowance_seconds": _("A time lag up to this is OK. Empty: CONSUMERSCOPE_ALLOWANCE_SECONDS."),
+            "behind_seconds": _(
+                "A time lag above this that does not drain is WARN. Empty: CONSUMERSCOPE_BEHIND_SECONDS."
+            ),
+        }
+
+
 @admin.register(GroupThresholds)
 class GroupThresholdsAdmin(Audited):
     """Thresholds of single groups; users who manage alerts change them."""
 
+    form = GroupThresholdsForm
     list_display = ["group", "allowance_seconds", "behind_seconds"]
     list_select_related = ["group"]
     search_fields = ["group__name"]

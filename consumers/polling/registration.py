@@ -22,6 +22,7 @@ from consumers.rocketmq.wire.codes import Credentials, LocalProtocolError, Rocke
 from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.stores.files.stored_file import NAMES, WrongFileGlob, begins_inside, may_name_one, parse_offset_files
 from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.vocabulary.registration import OptionProblem
 
 # Secrets as the database holds them: encrypted with a key derived from the site key and the secret's purpose.
 OF_CLUSTERS = "consumerscope: secret keys of clusters"
@@ -111,26 +112,19 @@ def stamps_of(tls: TlsOptions | None) -> tuple[tuple[str, int], ...]:
 # The command and the admin pages share these checks. Certificate files must be visible to the poll worker.
 LONGEST_NAME = 100
 
-# By whether certificates are verified, and whether they may name any host.
-TLS_IN_WORDS = {
-    (True, False): "TLS",
-    (True, True): "TLS, host names not verified",
-    (False, False): "TLS, certificates not verified",
-}
-
 
 class WrongOption(ValueError):
-    """`option` names the wrong option; str() is one sentence."""
+    """`option` names the wrong option; str() says why, as `stored_reason` gives it or as a sentence."""
 
-    def __init__(self, option: str, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, option: str, why: str) -> None:
+        super().__init__(why)
         self.option = option
 
 
 def checked_name(name: str) -> str:
     """The lake keeps each cluster in a folder of its name."""
     if not name or len(name) > LONGEST_NAME or "/" in name:
-        raise WrongOption("name", f"A cluster's name has 1 to {LONGEST_NAME} characters and no '/'.")
+        raise WrongOption("name", stored_reason(OptionProblem.NAME, longest=LONGEST_NAME))
     return name
 
 
@@ -140,15 +134,15 @@ def checked_addresses(option: str, text: str) -> str:
     for address in addresses:
         try:
             parse_address(address)
-        except LocalProtocolError as error:
-            raise WrongOption(option, f"{error}.") from None
+        except LocalProtocolError:
+            raise WrongOption(option, stored_reason(OptionProblem.ADDRESS, address=address)) from None
     return ";".join(addresses)
 
 
 def checked_name_servers(text: str) -> str:
     addresses = checked_addresses("namesrv", text)
     if not addresses:
-        raise WrongOption("namesrv", "At least one HOST:PORT is needed.")
+        raise WrongOption("namesrv", stored_reason(OptionProblem.NO_NAME_SERVER))
     return addresses
 
 
@@ -160,13 +154,10 @@ def checked_offset_files(text: str) -> str:
     folders = settings.POLL_OFFSET_FOLDERS
     for glob in globs:
         if not may_name_one(glob.pattern):
-            raise WrongOption("offset_files", f"{glob} names no offset file: they are named {NAMES}.")
+            raise WrongOption("offset_files", stored_reason(OptionProblem.NO_OFFSET_FILE, glob=str(glob), names=NAMES))
         if not begins_inside(glob.pattern, folders):
-            sentence = (
-                f"{glob} is outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: "
-                f"{':'.join(folders)}): name a file in one of them."
-            )
-            raise WrongOption("offset_files", sentence)
+            values = {"glob": str(glob), "folders": ":".join(folders)}
+            raise WrongOption("offset_files", stored_reason(OptionProblem.OUTSIDE_FOLDERS, **values))
     return ";".join(map(str, globs))
 
 
@@ -175,38 +166,20 @@ def checked_tls(options: Mapping[str, Any]) -> dict[str, Any]:
     tls = {**{name: options.get(name) or None for name in ("ca", "certificate", "key")}, "verify": options["verify"]}
     for name in ("ca", "certificate", "key"):
         if tls[name] is not None and not tls[name].startswith("/"):
-            raise WrongOption(f"tls_{name}", "Name the file from '/' on, as the poll worker sees it.")
+            raise WrongOption(f"tls_{name}", stored_reason(OptionProblem.TLS_PATH))
     if tls["key"] and not tls["certificate"]:
-        raise WrongOption("tls_key", "A key is of use with its certificate only: name both.")
+        raise WrongOption("tls_key", stored_reason(OptionProblem.TLS_KEY_ALONE))
     if tls["ca"] and not tls["verify"]:
-        raise WrongOption("tls_ca", "Authorities are of no use where certificates are not verified: name one of both.")
+        raise WrongOption("tls_ca", stored_reason(OptionProblem.TLS_CA_UNUSED))
     if options.get("any_host"):
         if not tls["ca"]:
-            raise WrongOption(
-                "tls_any_host", "It needs authorities of your own: those of the machine vouch for anybody."
-            )
+            raise WrongOption("tls_any_host", stored_reason(OptionProblem.TLS_ANY_HOST))
         tls["any_host"] = True
     return tls
 
 
 def set_secret(cluster: Cluster, access_key: str, secret_key: str, site_key: str) -> None:
     cluster.access_key, cluster.sealed_secret = access_key, seal(secret_key, site_key)
-
-
-def described(cluster: Cluster) -> list[str]:
-    """What was registered besides the name servers, in words, without secrets."""
-    said = [f"access key {cluster.access_key}"] if cluster.access_key else []
-    if cluster.tls is not None:
-        said.append(TLS_IN_WORDS[cluster.tls["verify"], bool(cluster.tls.get("any_host"))])
-    if cluster.offset_files:
-        said.append(f"offset files {cluster.offset_files}")
-    if cluster.client_logs:
-        said.append(f"client logs {cluster.client_logs}")
-    if cluster.broker_logs:
-        said.append(f"broker logs {cluster.broker_logs}")
-    if cluster.proxy:
-        said.append(f"proxy {cluster.proxy}")
-    return said
 
 
 logger = logging.getLogger(__name__)

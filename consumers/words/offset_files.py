@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.offset_files import ExposureReason, FileCode, JsonKind, StartReason, StartRule
 
+from .registration import option_words
 from .spans import age
 
 KINDS: dict[str, str | Promise] = {
@@ -203,6 +204,8 @@ def _words(code: str, params: Mapping[str, Any]) -> str:
         values["held"] = KINDS.get(values["held"], values["held"])
     if "age_seconds" in values:
         values["age_seconds"] = age(values["age_seconds"])
+    if "detail" in values:
+        values["detail"] = option_words(values["detail"])
     if "problem" in values:
         values["problem"] = _problem(values["problem"])
     return str(CODES[code]) % values

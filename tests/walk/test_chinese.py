@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -15,6 +16,7 @@ from tests.world import NOW
 
 # Three words in a row, one of them in small letters: a sentence, and not a name or a code.
 SENTENCE = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")
+JSON = re.compile(r"[{\[][\"'{\[]|[a-z]_[a-z_]+: ")
 # Commands, what brokers and operating systems answer, and what somebody typed.
 VERBATIM = re.compile(
     r"manage\.py|celery -A|mqadmin|grep -F|timed out|No such file|orders were lost|the database was down|Redis does not"
@@ -44,6 +46,20 @@ def test_no_page_has_an_english_sentence(chinese: Client) -> None:
         assert answer.status_code == 200
         assert answer["Content-Language"] == "zh-hans"
         found += [(path, text) for text in said(answer.text) if _is_english(text)]
+    assert not found, "\n".join(f"{path}: {text}" for path, text in found)
+
+
+@pytest.mark.either_database("the list and the page of each kind of row ask the same of both")
+def test_no_admin_page_has_an_english_sentence_or_json(chinese: Client) -> None:
+    found = []
+    for model in (one for one in site._registry if one._meta.app_label == "consumers"):
+        path = f"/admin/consumers/{model._meta.model_name}/"
+        rows = model.objects.order_by("pk")[:2]
+        for page in (path, *(f"{path}{row.pk}/change/" for row in rows)):
+            answer = chinese.get(page)
+            assert answer.status_code == 200
+            texts = [*said(answer.text.partition('id="content"')[2])]
+            found += [(page, text) for text in texts if _is_english(text) or JSON.search(text)]
     assert not found, "\n".join(f"{path}: {text}" for path, text in found)
 
 

@@ -22,9 +22,9 @@ from consumers.polling.registration import (
     checked_name_servers,
     checked_offset_files,
     checked_tls,
-    described,
     set_secret,
 )
+from consumers.words.registration import described, option_words
 
 # The arguments of `manage.py cluster add`, and what they make of a cluster's row.
 REMOVABLE = (
@@ -153,8 +153,9 @@ class Command(BaseCommand):
             cluster = Cluster.objects.filter(name=name).first() or Cluster(name=name, created_at=timezone.now())
             apply_cluster_arguments(cluster, options)
         except WrongOption as error:
+            why = option_words(str(error))
             raise CommandError(
-                str(error) if error.option == "name" else f"--{error.option.replace('_', '-')}: {error}"
+                why if error.option == "name" else f"--{error.option.replace('_', '-')}: {why}"
             ) from None
         verb = "changed" if cluster.pk else "added"
         cluster.save()

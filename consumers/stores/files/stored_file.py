@@ -16,6 +16,8 @@ from typing import Literal
 import pyarrow as pa
 
 from consumers.vocabulary.offset_files import FileCode
+from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.registration import OptionProblem
 
 from .problems import FileProblem, Finding, Problem
 
@@ -102,7 +104,10 @@ _NO_BROKER_NAME = re.compile(r"[\s*?\[\]@]")
 
 
 class WrongFileGlob(ValueError):
-    """str() is one sentence: which entry is wrong, and how it should be."""
+    """str() says which entry is wrong and why, as `stored_reason` gives it."""
+
+    def __init__(self, problem: OptionProblem, glob: str, **values: str) -> None:
+        super().__init__(stored_reason(problem, glob=glob, **values))
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def parse_offset_files(text: str) -> tuple[FileGlob, ...]:
     seen: set[str] = set()
     for one in globs:
         if one.pattern in seen:
-            raise WrongFileGlob(f"{one.pattern} is named twice: name each glob of offset files once.")
+            raise WrongFileGlob(OptionProblem.GLOB_TWICE, one.pattern)
         seen.add(one.pattern)
     return globs
 
@@ -131,24 +136,22 @@ def _parse_entry(entry: str) -> FileGlob:
     named = _NAMED.fullmatch(entry)
     broker, pattern = (named[1].strip(), named[2].strip()) if named else (None, entry)
     if broker is not None and (not broker or _NO_BROKER_NAME.search(broker)):
-        raise WrongFileGlob(f"{entry} has no broker's name before its '=': write BROKER=/path/to/consumerOffset.json.")
-    if wrong := _wrong_pattern(pattern):
-        raise WrongFileGlob(f"{entry} {wrong}")
+        raise WrongFileGlob(OptionProblem.NO_BROKER_NAME, entry)
+    if problem := _wrong_pattern(pattern):
+        raise WrongFileGlob(problem, entry, **({"suffix": BACKUP_SUFFIX} if problem == OptionProblem.BACKUP else {}))
     return FileGlob(pattern, broker)
 
 
-def _wrong_pattern(pattern: str) -> str | None:
+def _wrong_pattern(pattern: str) -> OptionProblem | None:
     if not pattern.startswith("/"):
-        return "is no absolute path: write it from '/' on, as the poll worker sees it."
+        return OptionProblem.NOT_ABSOLUTE
     if "\0" in pattern:
-        return "holds a character that no path can hold."
+        return OptionProblem.NUL
     if "**" in pattern:
-        return "holds '**', which may walk a whole disk: write one '*' for each folder, as in /*/*/offsets.json."
+        return OptionProblem.ANY_FOLDERS
     if pattern.endswith("/"):
-        return "names a folder: name the files in it, as in /config/consumerOffset.json."
-    if pattern.endswith(BACKUP_SUFFIX):
-        return f"names a backup: name the file itself, its {BACKUP_SUFFIX} is read where the file cannot be."
-    return None
+        return OptionProblem.FOLDER
+    return OptionProblem.BACKUP if pattern.endswith(BACKUP_SUFFIX) else None
 
 
 # Which of the three kinds a file is: by its name. A file with another name is none, and is never opened.

@@ -78,12 +78,40 @@ def test_certificates_that_are_not_verified_are_listed_as_such(client):
         ({"secret_key": "s3cret-key"}, "needs its access key"),
         ({"proxy": "10.0.0.7"}, "not of the form host:port"),
         ({"offset_files": "relative.json"}, "no absolute path"),
-        ({"tls_ca": "/ca.pem"}, "only where TLS is chosen"),
+        ({"tls_ca": "/ca.pem"}, "count only with TLS"),
         ({"use_tls": "on", "tls_ca": "ca.pem"}, "as the poll worker sees it"),
-        ({"use_tls": "on", "tls_ca": "/ca.pem", "tls_skip_verify": "on"}, "not verified: name one"),
+        ({"use_tls": "on", "tls_ca": "/ca.pem", "tls_skip_verify": "on"}, "not verified: clear them"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_reason(client, values, complaint):
     answer = post(client, **values)
     assert complaint in answer.content.decode()
     assert not Cluster.objects.exists()
+
+
+def test_the_form_and_its_errors_are_in_the_language_of_the_request(client):
+    chinese = {"headers": {"Accept-Language": "zh-hans"}}
+    page = client.get("/admin/consumers/cluster/add/", **chinese).text
+    assert all(words in page for words in ("AccessKey", "不校验主机名", "以“;”分隔", "访问控制"))
+    values = {
+        "name": "a/b",
+        "namesrv": "10.0.0.1",
+        "offset_files": "/etc/offsets.json;relative.json",
+        "tls_ca": "/ca.pem",
+    }
+    page = client.post("/admin/consumers/cluster/add/", values, **chinese).text
+    for words in ("集群名称须为", "不是 host:port 形式", "relative.json 不是绝对路径", "请启用 TLS"):
+        assert words in page
+
+
+def test_what_a_cluster_is_registered_with_is_listed_in_the_language_of_the_request(client):
+    post(client, use_tls="on", tls_skip_verify="on", proxy="10.0.0.7:8080", **SIGNED)
+    page = client.get("/admin/consumers/cluster/", headers={"Accept-Language": "zh-hans"}).text
+    assert "AccessKey monitor, TLS，不校验证书, Proxy 10.0.0.7:8080" in page
+
+
+def test_the_help_of_thresholds_is_in_the_language_of_the_request():
+    page = a_staff_client("operator").get(
+        "/admin/consumers/groupthresholds/add/", headers={"Accept-Language": "zh-hans"}
+    )
+    assert "留空则使用 CONSUMERSCOPE_ALLOWANCE_SECONDS" in page.text
