@@ -27,6 +27,23 @@ UNMARKED = re.compile(
     r"The Spark session did not answer|is not a strategy of RocketMQ's own|could not be read: connection refused"
 )
 
+# What the forms of the site refuse, field by field.
+PLAN = "/groups/prod/billing/resets/plan/"
+REFUSED = [
+    ("/alerts/silences/", {"ends_at": "soon", "group_pattern": "[", "time_zone": "Mars"}),
+    ("/alerts/channels/add/", {}),
+    ("/alerts/channels/add/", {"kind": "alertmanager", "name": "x", "url": "nobody"}),
+    ("/alerts/notes/add/", {}),
+    ("/alerts/notes/add/", {"group_pattern": "[", "position": "x", "runbook_url": "x", "labels": "x"}),
+    ("/alerts/rules/add/", {"name": "Far behind", "measure": "lag_messages", "threshold": "x", "overrides": "x"}),
+    ("/alerts/rules/add/", {"name": "q", "measure": "state", "comparison": "in", "states": "zz", "severity": "zz"}),
+    (PLAN, {}),
+    *((PLAN, {"kind": kind, "value": "x"}) for kind in ("time", "offset", "shift", "copy", "offsets", "skip_older")),
+    ("/group-filters/", {"query": "x=1"}),
+    ("/groups/prod/billing/resends/plan/", {"destination": "x", "rate_per_second": "x"}),
+    ("/account/tokens/", {"days": "x"}),
+]
+
 
 @pytest.fixture
 def chinese(known_world: tuple[str, int], db: None, settings: Any) -> Iterator[Client]:
@@ -61,6 +78,14 @@ def test_no_admin_page_has_an_english_sentence_or_json(chinese: Client) -> None:
             texts = [*said(answer.text.partition('id="content"')[2])]
             found += [(page, text) for text in texts if _is_english(text) or JSON.search(text)]
     assert not found, "\n".join(f"{path}: {text}" for path, text in found)
+
+
+@pytest.mark.either_database("what a form refuses is refused before any database is asked")
+@pytest.mark.parametrize(("path", "fields"), REFUSED)
+def test_no_form_answers_with_an_english_sentence(chinese: Client, path: str, fields: dict[str, str]) -> None:
+    answer = chinese.post(path, fields)
+    assert answer.status_code == 400
+    assert not [text for text in said(answer.text) if _is_english(text)]
 
 
 def _is_english(text: str) -> bool:
