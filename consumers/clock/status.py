@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 
 from consumers.models import ClockChange, Doubt, MachineClock
-from consumers.words.spans import age
+from consumers.words.spans import age, counted
 
 TRUSTED_AFTER = timedelta(hours=24)
 # A change is on the overview and in /readyz for so long.
@@ -75,8 +75,8 @@ def change_words(change: ClockChange) -> str:
         "machine": change.machine,
         "by": age(abs(change.seconds)),
         "before": f"{change.before:%Y-%m-%d %H:%M} UTC",
-        "rows": sum(change.void.values()),
-        "files": change.files or 0,
+        "rows": counted("n_rows", sum(change.void.values())),
+        "files": counted("n_files", change.files or 0),
     }
     if change.seconds > 0:
         happened = _("The clock of %(machine)s was set forward by %(by)s; it showed %(before)s.")
@@ -86,7 +86,7 @@ def change_words(change: ClockChange) -> str:
         if not change.measured:
             happened = _("Times were recorded up to %(before)s, %(by)s ahead of the clock of %(machine)s.")
         means = _(
-            "Times that had yet to come are void (%(rows)d rows, %(files)d files of history): what began then counts "
+            "Times that had yet to come are void (%(rows)s, %(files)s of history): what began then counts "
             "from the correction. Rules are evaluated again."
         )
     return " ".join((happened % named, means % named, _("Nothing is deleted by age for 24 hours.")))

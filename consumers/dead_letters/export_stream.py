@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import Any, Protocol
 
-from django.utils.translation import gettext
+from django.utils.translation import ngettext
 
 from consumers.dead_letters.export_channel import (
     PATIENCE_SECONDS,
@@ -221,8 +221,9 @@ def _reason(chunk: Chunk, messages: int) -> str | None:
     if chunk.kind is ChunkKind.FAILURE:
         return chunk.reason
     lost = chunk.messages - messages
-    return (
-        gettext("%(lost)s messages were lost in transfer: they were not read in time.") % {"lost": lost}
-        if lost
-        else None
+    template = ngettext(
+        "%(lost)s message was lost in transfer: it was not read in time.",
+        "%(lost)s messages were lost in transfer: they were not read in time.",
+        lost,
     )
+    return template % {"lost": lost} if lost else None

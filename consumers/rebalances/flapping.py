@@ -133,7 +133,7 @@ def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) 
         reason = coded_reason(ReasonCode.MEMBERS_UNREAD_SINCE, begin=iso(gap[0]), end=iso(gap[1]))
     elif seldom_asked(row):
         changing_seconds = (row.last_change_at - row.started_before).total_seconds()
-        reason = coded_reason(ReasonCode.SELDOM_ASKED, count=row.polls, changing_seconds=changing_seconds)
+        reason = coded_reason(ReasonCode.SELDOM_ASKED, times=row.polls, changing_seconds=changing_seconds)
     elif until > told_until(row):
         reason = coded_reason(ReasonCode.QUEUES_UNREPORTED_SINCE, since=iso(row.last_change_at))
     return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.models import ConsumerGroup, QueueSnapshot, ResetEvent, ResetOutcome, ResetQueue, TopicKind
 from consumers.queries.limits import broker_ages, limits
@@ -112,7 +112,12 @@ def _places(header: Sequence[str]) -> dict[str, int]:
 def _take(read: _Read, line: int, row: Sequence[str], places: Mapping[str, int], columns: int) -> None:
     if len(row) != columns:
         words = {"cells": len(row), "columns": columns}
-        return read.fault(line, _("%(cells)s cells, but the header has %(columns)s columns.") % words)
+        template = ngettext(
+            "%(cells)s cell, but the header has %(columns)s columns.",
+            "%(cells)s cells, but the header has %(columns)s columns.",
+            len(row),
+        )
+        return read.fault(line, template % words)
     cells = {name: row[place].strip() for name, place in places.items()}
     faults = len(read.faults)
     for name in ("topic", "broker"):
@@ -142,7 +147,9 @@ def _quoted(text: str) -> str:
 
 def _shown(faults: Sequence[str]) -> list[str]:
     more = len(faults) - MOST_FAULTS
-    return [*faults[:MOST_FAULTS], *([_("%s more lines have errors.") % more] if more > 0 else [])]
+    if more <= 0:
+        return list(faults)
+    return [*faults[:MOST_FAULTS], ngettext("%s more line has errors.", "%s more lines have errors.", more) % more]
 
 
 # Resets and offsets as CSV, line by line, so that a large list is never complete in memory. Times are ISO 8601 in UTC.

@@ -253,7 +253,7 @@ def _the_lake() -> Iterator[Lake]:
 def _check_nothing_is_missing(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> None:
     """Raises ResetRefused: what was put aside may have said where the group stood, or that a queue was made anew."""
     if missing := put_aside_of(lake, table, cluster, since, until):
-        raise ResetRefused(stored_reason(PlanReason.HISTORY_DAMAGED, n=len(missing), place=missing[0]))
+        raise ResetRefused(stored_reason(PlanReason.HISTORY_DAMAGED, files=len(missing), place=missing[0]))
 
 
 def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:

@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, Stre
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header, parse_etags
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound, ValidationError
@@ -169,7 +169,11 @@ def list_response(
     pages = _pages(found.count, page_size)
     if page > pages:
         raise NotFound(
-            gettext("There is no page %(page)s: the last of %(count)s results is page %(pages)s.")
+            ngettext(
+                "There is no page %(page)s: the last of %(count)s result is page %(pages)s.",
+                "There is no page %(page)s: the last of %(count)s results is page %(pages)s.",
+                found.count,
+            )
             % {"page": page, "pages": pages, "count": found.count}
         )
     charge(request, rows=len(found.rows))

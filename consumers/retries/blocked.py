@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import Assignment, GroupKind
 from consumers.queries.declared import copied
@@ -103,7 +103,12 @@ def _of_the_client(head: StuckMessage) -> Iterator[str]:
     if head.orderly is False and head.ok_per_second == 0 and not head.failed_per_second:
         threads = head.settings.get("consumeThreadMax")
         if threads:
-            yield gettext("no message of the topic was finished: all %(n)s threads may be busy") % {"n": threads}
+            template = ngettext(
+                "no message of the topic was finished: its one thread may be busy",
+                "no message of the topic was finished: all %(n)s threads may be busy",
+                int(threads),
+            )
+            yield template % {"n": threads}
 
 
 # Why a member's oldest message stays: pure rules over what the member says of itself. No kind from missing facts.

@@ -35,7 +35,7 @@ class ReasonCode(StrEnum):
     LOST_IN_QUEUES = "lost_in_queues"  # why, lost_queues
     BEHIND_SLAVES = "behind_slaves"  # why, slaves
     MEMBERS_UNREAD_SINCE = "members_unread_since"  # begin, end
-    SELDOM_ASKED = "seldom_asked"  # count, changing_seconds
+    SELDOM_ASKED = "seldom_asked"  # times, changing_seconds
     QUEUES_UNREPORTED_SINCE = "queues_unreported_since"  # since
     RESET_BY = "reset_by"  # name, at, reason
     MAYBE_RESET_BY = "maybe_reset_by"  # name, at, reason

@@ -89,7 +89,7 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.NOT_CHECKED: _("not checked of late: the general worker lags or does not run"),
     AlertEvidence.PAUSED: _("paused by configuration: consumeEnable is false"),
     AlertEvidence.OFFLINE_USUAL: _("offline by habit, and its time lag is within its usual maximum"),
-    AlertEvidence.OFFLINE_BY_HABIT: _("offline by habit: without a member for %(share)s of the last %(days)s days"),
+    AlertEvidence.OFFLINE_BY_HABIT: _("offline by habit: without a member for %(share)s of the last %(n_days)s"),
     AlertEvidence.PULLS: _("pull consumers: brokers list them only while they pull"),
     AlertEvidence.BROADCASTING: _("broadcasting: each member consumes all queues"),
     AlertEvidence.EVERY_OWNER: _("broadcasting: every member owns every queue"),
@@ -120,7 +120,7 @@ PREVIEW_REASONS: dict[str, str | Promise] = {
     ),
     PreviewReason.PARTLY_UNKNOWN: _("Some values in the range are unknown."),
     PreviewReason.SHORT_CONDITIONS: _("Conditions shorter than %(step_seconds)s are not visible here."),
-    PreviewReason.INCIDENTS_EXPIRED: _("Incidents are retained for %(days)s days."),
+    PreviewReason.INCIDENTS_EXPIRED: _("Incidents are retained for %(n_days)s."),
     PreviewReason.TOO_LONG: _(
         "It took longer than %(limit_seconds)s: choose a shorter range, or a rule of fewer groups."
     ),

@@ -64,7 +64,7 @@ CONNECTION_CURES: dict[ConnectionCure, str | Promise] = {
 # After a reset.
 READ_BACK_EVIDENCE: dict[str, str | Promise] = {
     ReadBackEvidence.READ_ONCE: _("Set to %(target)s; read once: %(path)s."),
-    ReadBackEvidence.READ_TIMES: _("Set to %(target)s; read %(times)s times over %(seconds)s s: %(path)s."),
+    ReadBackEvidence.READ_TIMES: _("Set to %(target)s; read %(n_times)s over %(seconds)s s: %(path)s."),
     ReadBackEvidence.OFFSET_AFTER: _("%(offset)s after %(seconds)s s"),
     ReadBackEvidence.NO_COMMIT_AFTER: _("no commit after %(seconds)s s"),
     ReadBackEvidence.NEVER_READ: _("Could not be read for %(seconds)s s: %(error)s."),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from consumers.vocabulary.offset_files import ExposureReason, FileCode, JsonKind, StartReason, StartRule
 
 from .registration import option_words
-from .spans import age
+from .spans import age, with_counts
 
 KINDS: dict[str, str | Promise] = {
     JsonKind.NULL: _("nothing (null)"),
@@ -24,7 +24,7 @@ KINDS: dict[str, str | Promise] = {
 
 # Of findings `%(where)s` is the place; of problems `%(path)s` is the file.
 CODES: dict[str, str | Promise] = {
-    FileCode.MORE_FINDINGS: _("%(others)s more findings are at their rows."),
+    FileCode.MORE_FINDINGS: _("More findings at their rows: %(others)s."),
     FileCode.STALE: _(
         "Last written at %(at)s, though its writer writes every 5 s: the writer has stopped or cannot write."
     ),
@@ -77,12 +77,11 @@ CODES: dict[str, str | Promise] = {
     FileCode.ODD_KEY: _("%(where)s: the key has more than one '@': read as topic %(topic)s and group %(group)s."),
     FileCode.WENT_BACK_BACKUP: _(
         "%(offset)s is lower than %(before)s, the earlier offset in this file: it comes from the older backup. "
-        "%(messages)s messages are redelivered if the broker starts from it."
+        "%(n_messages)s redelivered if the broker starts from it."
     ),
     FileCode.WENT_BACK_EDITED: _(
         "%(offset)s is lower than %(before)s, the earlier offset in this file: it was edited or restored. The broker's "
-        "memory holds %(memory)s and will overwrite it. %(messages)s messages are redelivered if the broker starts "
-        "from the file."
+        "memory holds %(memory)s and will overwrite it. %(n_messages)s redelivered if the broker starts from the file."
     ),
     FileCode.WENT_BACK_RESET: _(
         "%(offset)s is lower than %(before)s, the earlier offset in this file: the broker's memory went back too, as "
@@ -90,7 +89,7 @@ CODES: dict[str, str | Promise] = {
     ),
     FileCode.WENT_BACK: _(
         "%(offset)s is lower than %(before)s, the earlier offset in this file: edited, restored from an older copy, or "
-        "reset (the broker's memory is not known). %(messages)s messages are redelivered if the broker starts from it."
+        "reset (the broker's memory is not known). %(n_messages)s redelivered if the broker starts from it."
     ),
     FileCode.BEHIND_MEMORY: _(
         "%(offset)s is lower than %(memory)s, which the broker's memory held at %(at)s, before this file was written: "
@@ -199,7 +198,7 @@ def _words(code: str, params: Mapping[str, Any]) -> str:
     """What is no code is said as it is: another version of the product may have stored it."""
     if code not in CODES:
         return code
-    values = dict(params)
+    values = with_counts(params)
     if "held" in values:
         values["held"] = KINDS.get(values["held"], values["held"])
     if "age_seconds" in values:

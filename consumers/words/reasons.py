@@ -22,7 +22,7 @@ from consumers.vocabulary.reasons import (
 )
 
 from . import alerts, jobs, offset_files, repeats, resets
-from .spans import age, counted, iso, size, utc, with_plain_times
+from .spans import age, counted, iso, size, utc, with_counts, with_plain_times
 from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
@@ -89,7 +89,7 @@ RESEND_CAUSES: dict[str, str | Promise] = {
     ),
     ResendCause.MAYBE_SENT: _("the message may have been sent: %(why)s"),
     ResendCause.QUEUE_RECREATED: _("the queue ends at %(end)s, and ended at %(floor)s before: it was recreated"),
-    ResendCause.TOO_MANY_SINCE: _("%(messages)s messages arrived since; only the first %(searched)s were searched"),
+    ResendCause.TOO_MANY_SINCE: _("%(n_messages)s arrived since; only the first %(searched)s were searched"),
     ResendCause.OFFSETS_UNREADABLE: _("offset %(from)s could not be read: the broker continues at %(to)s"),
     ResendCause.SEARCH_WITHOUT_END: _("the search of the target queue did not end: %(error)s"),
     ResendCause.ACCOUNT_GONE: _("The account of %(user)s, who started the resend, no longer exists. Plan it again."),
@@ -97,7 +97,7 @@ RESEND_CAUSES: dict[str, str | Promise] = {
         "%(user)s, who started the resend, no longer has the permission %(permission)s for the cluster %(cluster)s. "
         "A user who has it can plan it again."
     ),
-    ResendCause.FAILURES_IN_A_ROW: _("Stopped after %(messages)s consecutive messages that could not be sent."),
+    ResendCause.FAILURES_IN_A_ROW: _("Stopped: %(n_messages)s in a row could not be sent."),
     ResendCause.NO_WORKER: _(
         "No worker started the job within 5 minutes. Check that a Celery worker for the queue general runs, and plan "
         "the resend again: dead-letter messages may have been added or deleted since."
@@ -110,7 +110,7 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.NOT_POLLED: _("no poll in this window"),
     ReasonCode.NOT_A_MEMBER: _("not a member of the group then"),
     ReasonCode.MEMBER_NOT_ASKED: _("the member did not report in this window"),
-    ReasonCode.MEMBER_RATES_EXPIRED: _("what members report is retained for %(days)s days"),
+    ReasonCode.MEMBER_RATES_EXPIRED: _("what members report is retained for %(n_days)s"),
     ReasonCode.MEMBER_DOES_NOT_REPORT: _("the member does not report it"),
     ReasonCode.NO_MESSAGE_IN_WINDOW: _("no message in this window"),
     ReasonCode.NO_MEMBER: _("the group has no member"),
@@ -132,7 +132,7 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.MEMBERS_UNREAD_SINCE: _(
         "members not read from %(begin)s to %(end)s: the group may have come to rest meanwhile"
     ),
-    ReasonCode.SELDOM_ASKED: _("its members were asked only %(count)s times within %(changing_seconds)s of changes"),
+    ReasonCode.SELDOM_ASKED: _("its members were asked only %(n_times)s within %(changing_seconds)s of changes"),
     ReasonCode.QUEUES_UNREPORTED_SINCE: _("not every member has reported its queues since %(since)s"),
     ReasonCode.RESET_BY: _("reset by %(name)s at %(at)s UTC (%(reason)s)"),
     ReasonCode.MAYBE_RESET_BY: _("perhaps the reset by %(name)s at %(at)s UTC (%(reason)s)"),
@@ -165,13 +165,13 @@ OF_FLAGS: dict[str, str | Promise] = {
     FlagReason.POP: _("offsets advance when messages are popped, not when they are acknowledged"),
     FlagReason.TAG_FILTERED: _("consumes only %(tags)s: what it skips is lag too"),
     FlagReason.TAGS_OF_TOPIC: _("%(tags)s of %(topic)s"),
-    FlagReason.INACTIVE: _("no member, and nothing consumed for %(days)s days"),
-    FlagReason.OFFLINE_BY_HABIT: _("without a member for %(share)s of the last %(days)s days"),
+    FlagReason.INACTIVE: _("no member, and nothing consumed for %(n_days)s"),
+    FlagReason.OFFLINE_BY_HABIT: _("without a member for %(share)s of the last %(n_days)s"),
     FlagReason.CONFIGURATION_UNREAD: _("its configuration was not read"),
     FlagReason.CONSUME_TYPE_UNKNOWN: _("no member has reported how it consumes"),
     FlagReason.MEMBERS_NOT_REPORTED: _("not every broker has reported its members lately"),
     FlagReason.WATCHED_TOO_SHORT: _("watched for %(days)s of %(needed)s days"),
-    FlagReason.MEMBERS_NOT_WATCHED: _("membership was not watched for %(days)s days"),
+    FlagReason.MEMBERS_NOT_WATCHED: _("membership was not watched for %(n_days)s"),
 }
 POLL_PROBLEMS: dict[str, str | Promise] = {
     PollProblem.REDIS_DOWN: _(
@@ -196,7 +196,7 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
     PollProblem.OF_BROKER: _("%(broker)s: %(error)s"),
     PollProblem.NOT_ASKED_UNTIL: _("%(error)s; it is not asked until %(until)s UTC"),
     PollProblem.NOT_ASKED_AFTER_FAILURES: _(
-        "%(error)s; after %(failures)s failures in a row it is not asked until %(until)s UTC"
+        "%(error)s; after %(n_failures)s in a row it is not asked until %(until)s UTC"
     ),
     PollProblem.NO_DISPATCH_BACKLOG: _("the broker does not report how far its dispatch is behind"),
     PollProblem.NO_BROKER_ASKED: _("No broker could be asked."),
@@ -287,7 +287,7 @@ def _words(reason: Mapping[str, Any] | str) -> str:
         return WORDED_ABOVE[reason["code"]](reason)
     if reason["code"] not in REASONS:
         return str(reason["code"])
-    return str(REASONS[reason["code"]]) % {name: _shown(name, value) for name, value in reason.items()}
+    return str(REASONS[reason["code"]]) % {name: _shown(name, value) for name, value in with_counts(reason).items()}
 
 
 def membership_reason(error: str | None, too_old: datetime | None = None) -> str:

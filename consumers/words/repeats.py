@@ -20,6 +20,7 @@ from consumers.vocabulary.repeats import (
 )
 
 from .logs import log_event_words
+from .spans import with_counts
 
 Text = str | Promise
 
@@ -183,7 +184,7 @@ EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.OWNER_UNKNOWN: _("the old owner was not sampled"),
     RepeatEvidence.OWNER_RECONNECTED: _("%(client_id)s lost its connection, and reconnected"),
     RepeatEvidence.START_BEHIND_MEMORY: _(
-        "the new owner started %(messages)s messages behind the old owner's memory: no final commit"
+        "the new owner started %(n_messages)s behind the old owner's memory: no final commit"
     ),
     RepeatEvidence.NO_GAP_SEEN: _("no gap was seen: only messages in flight can have been redelivered"),
     RepeatEvidence.ALL_RESTARTED: _("all members restarted (rollout)"),
@@ -204,10 +205,10 @@ EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.RESUMED_BEHIND: _("%(client_id)s resumed at offset %(offset)s"),
     RepeatEvidence.MEMBER_RESTARTED: _("%(client_id)s started again"),
     RepeatEvidence.NO_MEMBER: _("the group had no member"),
-    RepeatEvidence.SEVERAL_QUEUES: _("%(queues)s queues went back at once"),
+    RepeatEvidence.SEVERAL_QUEUES: _("%(n_queues)s went back at once"),
     RepeatEvidence.MEMBERS_UNKNOWN: _("the group's members were not sampled"),
     RepeatEvidence.SENT_BACK: _("messages arrived in the retry topic"),
-    RepeatEvidence.FAILURES_REPORTED: _("members report %(failures)s failures in the last hour"),
+    RepeatEvidence.FAILURES_REPORTED: _("members report %(n_failures)s in the last hour"),
     RepeatEvidence.BATCH_SIZE: _("listeners get up to %(size)s messages in a batch"),
     RepeatEvidence.MEMBERS_POP: _("messages came back that members had popped and not acknowledged"),
     RepeatEvidence.LOG_LINE: _("log at %(at)s: %(log)s (%(lines)s)"),
@@ -244,7 +245,8 @@ def evidence_words(entry: Mapping[str, Any]) -> str:
         return str(entry["code"])
     try:
         return str(text) % {
-            name: log_event_words(value) if name == "log" else _number(value) for name, value in entry.items()
+            name: log_event_words(value) if name == "log" else _number(value)
+            for name, value in with_counts(entry).items()
         }
     except KeyError:
         return str(entry["code"])
@@ -302,7 +304,7 @@ ATTEMPT_UNKNOWN: dict[str, Text] = {
     AttemptUnknown.NO_REPEAT_COVERS: _("no repeat that was found covers it"),
     AttemptUnknown.DELIVERIES_NOT_STORED: _("brokers do not store deliveries: there may have been more"),
     AttemptUnknown.NOT_IN_MESSAGE: _("not in the message"),
-    AttemptUnknown.BUDGET_USED: _("not searched: the look-up has used its %(calls)s calls"),
+    AttemptUnknown.BUDGET_USED: _("not searched: the look-up has used its %(n_calls)s"),
     AttemptUnknown.TIME_USED: _("not searched: the look-up took longer than %(seconds)s s"),
     AttemptUnknown.PLACE_UNREAD: _("not searched: %(error)s"),
     AttemptUnknown.MORE_THAN_SHOWN: _("the index returns %(most)s messages at most: there may be more"),

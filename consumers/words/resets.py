@@ -85,8 +85,8 @@ ROWS: dict[str, str | Promise] = {
     RowReason.NOT_ENDED: _("it has not ended"),
     RowReason.UNDOES_NONE: _("not a rollback"),
     RowReason.NOTHING_TO_SAY: _("nothing beyond its status"),
-    RowReason.LONG_LIST: _("a list of %(queues)s queues: open the reset to see them"),
-    RowReason.MANY_QUEUES: _("%(queues)s queues: queues_url lists them page by page"),
+    RowReason.LONG_LIST: _("a list of %(n_queues)s: open the reset to see them"),
+    RowReason.MANY_QUEUES: _("%(n_queues)s: queues_url lists them page by page"),
     RowReason.GROUP_OFFLINE: _("the group had no member"),
     RowReason.NO_MEMBER_SAID: _("no member reported it"),
     RowReason.MEMBERS_UNSAID: _("not every broker listed its members"),
@@ -104,7 +104,7 @@ PLANS: dict[str, str | Promise] = {
     PlanReason.PLACES_UNREAD: _("Could not read the route of %(topic)s: %(error)s"),
     PlanReason.NO_ROUTE: _("Name servers list no queue of %(topic)s on %(broker)s: it is down, or lost the topic."),
     PlanReason.NO_QUEUE_THERE: _("%(broker)s has no queue of %(topic)s."),
-    PlanReason.NO_SUCH_QUEUE_ID: _("%(broker)s has no queue %(queue_id)s of %(topic)s: it has %(n)s readable queues."),
+    PlanReason.NO_SUCH_QUEUE_ID: _("%(broker)s has no queue %(queue_id)s of %(topic)s. Readable queues: %(n)s."),
     PlanReason.BROKER_WITHOUT_TOPICS: _("%(broker)s has no queue of the selected topics."),
     PlanReason.NO_QUEUE_TO_RESET: _("No queue to reset: select the topics."),
     PlanReason.TOO_MANY_QUEUES: _("%(n)s queues exceed RESET_QUEUES_MAX (%(most)s): select fewer topics or brokers."),
@@ -217,7 +217,7 @@ PLANS: dict[str, str | Promise] = {
     PlanReason.QUEUE_NOT_SEEN_THEN: _("No poll shortly before %(at)s found an offset of the group in this queue."),
     PlanReason.HISTORY_UNREADABLE: _("Could not read the history store (%(error)s). Check it, then plan again."),
     PlanReason.HISTORY_DAMAGED: _(
-        "Could not read the history: %(n)s files of that time are damaged and were moved to %(place)s. Choose "
+        "Could not read the history: files of that time are damaged and were moved to %(place)s (%(n_files)s). Choose "
         "another point in time, or upload the offsets as CSV."
     ),
 }

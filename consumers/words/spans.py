@@ -3,8 +3,9 @@ at most, and is `> 30 d` where it is longer.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from django.utils.translation import gettext, ngettext
 
@@ -75,7 +76,26 @@ COUNTED: dict[str, Callable[[int], str]] = {
     "firings": lambda n: ngettext("%(count)s firing", "%(count)s firings", n),
     "incidents": lambda n: ngettext("%(count)s incident", "%(count)s incidents", n),
     "findings": lambda n: ngettext("%(count)s more finding", "%(count)s more findings", n),
+    "failures": lambda n: ngettext("%(count)s failure", "%(count)s failures", n),
+    "calls": lambda n: ngettext("%(count)s call", "%(count)s calls", n),
+    "files": lambda n: ngettext("%(count)s file", "%(count)s files", n),
+    "rows": lambda n: ngettext("%(count)s row", "%(count)s rows", n),
+    "days": lambda n: ngettext("%(count)s day", "%(count)s days", n),
+    "times": lambda n: ngettext("once", "%(count)s times", n),
 }
+
+
+def with_counts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"queues": 1}` with `"n_queues": "1 queue"` beside it, for sentences that say the number and its unit."""
+    return {**values, **{f"n_{name}": _with_unit(name, value) for name, value in values.items() if name in COUNTED}}
+
+
+def _with_unit(unit: str, value: Any) -> str | None:
+    """`value`: a number, or one as it is written; a null stays one."""
+    if value is None:
+        return None
+    written = f"{value:,}" if isinstance(value, int | float) else str(value)
+    return COUNTED[unit](1 if written == "1" else 2) % {"count": written}
 
 
 def messages(number: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from django.utils.translation import gettext, gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _, ngettext
 
 from consumers.models import ConsumerGroup
 from consumers.retries.checks.condition_rows import (
@@ -199,7 +199,7 @@ def _route(facts: RetryConditions, brokers: Sequence[BrokerConditions]) -> str:
     FindingSeverity.WARNING,
     Of.SENDING_BACK,
     suspect=lambda said: not said.retry_permissions.get(retry_topic(said.group), WRITE) & WRITE,
-    of_many=_("Retry topics of %(n)s groups may not be written on %(brokers)s (%(groups)s)."),
+    of_many=_("Retry topics of %(n_groups)s may not be written on %(brokers)s (%(groups)s)."),
     cure_of_many=PERMISSION_OF_EACH,
 )
 def retry_writable(facts: RetryConditions) -> Outcome:
@@ -220,7 +220,7 @@ def retry_writable(facts: RetryConditions) -> Outcome:
     FindingSeverity.CRITICAL,
     Of.RETRIES,
     suspect=lambda said: any(not permission & READ for permission in said.retry_permissions.values()),
-    of_many=_("Retry topics of %(n)s groups may not be read on %(brokers)s: nothing comes back (%(groups)s)."),
+    of_many=_("Retry topics of %(n_groups)s may not be read on %(brokers)s: nothing comes back (%(groups)s)."),
     cure_of_many=PERMISSION_OF_EACH,
 )
 def retry_readable(facts: RetryConditions) -> Outcome:
@@ -246,7 +246,7 @@ def retry_readable(facts: RetryConditions) -> Outcome:
     FindingSeverity.CRITICAL,
     Of.SENDING_BACK,
     suspect=lambda said: said.retry_read_queues is not None and (said.retry_queue_nums or 0) > said.retry_read_queues,
-    of_many=_("Retry topics of %(n)s groups have fewer queues than retryQueueNums on %(brokers)s (%(groups)s)."),
+    of_many=_("Retry topics of %(n_groups)s have fewer queues than retryQueueNums on %(brokers)s (%(groups)s)."),
     cure_of_many=_("“mqadmin updateTopic” with -r and -w of retryQueueNums for each of the topics."),
 )
 def retry_queues(facts: RetryConditions) -> Outcome:
@@ -266,9 +266,12 @@ def retry_queues(facts: RetryConditions) -> Outcome:
     command = f"mqadmin updateTopic -n '{facts.namesrv}' -b {few[0].address if few else 'ADDRESS'}"
     cure = gettext("“%(command)s”.") % {"command": f"{command} -t '{facts.retry_topic}' -r {wanted} -w {wanted}"}
     if few:
-        detail = gettext(
+        detail = ngettext(
+            "%(topic)s has %(found)s read queue on %(broker)s, and retries are spread over %(wanted)s "
+            "(retryQueueNums): the other queues are not read.",
             "%(topic)s has %(found)s read queues on %(broker)s, and retries are spread over %(wanted)s "
-            "(retryQueueNums): the other queues are not read."
+            "(retryQueueNums): the other queues are not read.",
+            found or 0,
         )
         words = {"topic": facts.retry_topic, "found": found, "wanted": wanted, "broker": few[0].name}
         return fails(detail % words, cure, few, oldest(few))
@@ -283,7 +286,7 @@ def retry_queues(facts: RetryConditions) -> Outcome:
     FindingSeverity.WARNING,
     Of.RETRIES,
     suspect=lambda said: said.dlq_permission is not None and not said.dlq_permission & READ,
-    of_many=_("Dead-letter topics of %(n)s groups are not readable on %(brokers)s (%(groups)s)."),
+    of_many=_("Dead-letter topics of %(n_groups)s are not readable on %(brokers)s (%(groups)s)."),
     cure_of_many=PERMISSION_OF_EACH,
 )
 def dead_readable(facts: RetryConditions) -> Outcome:

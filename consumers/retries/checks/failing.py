@@ -20,7 +20,7 @@ from consumers.retries.checks.observed import KnownBroker, RetryConditions, fact
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.states import BROADCASTING, WRITE
-from consumers.words.spans import count
+from consumers.words.spans import count, counted
 
 # What must hold for a group's failed messages to come back: rows, and pure rules over facts.
 CHECKS = {
@@ -285,7 +285,7 @@ def _row(facts: RetryConditions, condition: Condition, since: datetime) -> Faili
 def _many(cluster: str, name: ConditionName, rows: Sequence[Suspect]) -> FailingGroup:
     check = CHECKS[name]
     brokers, groups = {row.broker for row in rows}, {row.group for row in rows}
-    words = {"n": count(len(groups)), "groups": ids(groups), "brokers": ids(brokers)}
+    words = {"n_groups": counted("n_groups", len(groups)), "groups": ids(groups), "brokers": ids(brokers)}
     return FailingGroup(
         cluster=cluster,
         group=None,

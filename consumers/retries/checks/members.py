@@ -21,7 +21,7 @@ from consumers.retries.checks.condition_rows import (
 )
 from consumers.retries.checks.observed import ClientConditions, RetryConditions
 from consumers.vocabulary.findings import FindingSeverity
-from consumers.words.spans import age, count
+from consumers.words.spans import age, count, counted
 
 
 # What follows from how members are set, and from the messages that they hold.
@@ -34,11 +34,11 @@ def originals(facts: RetryConditions) -> Outcome:
     gone = [one for one in known if (one.held_min or 0) < (one.min_offset or 0)]
     if gone:
         detail = gettext(
-            "Members hold messages of %(n)s queues that their broker has deleted (%(place)s: held from %(held)s on, "
+            "Members hold messages of %(n_queues)s that their broker has deleted (%(place)s: held from %(held)s on, "
             "stored from %(least)s on): it cannot take these back, and members write copies of their own instead."
         )
         first = gone[0]
-        words = {"n": count(len(gone)), "place": first.place}
+        words = {"n_queues": counted("n_queues", len(gone)), "place": first.place}
         words |= {"held": count(first.held_min or 0), "least": count(first.min_offset or 0)}
         return fails(detail % words, cure)
     unclear = [one for one in facts.held if one.held_min is not None and one.min_offset is None]
@@ -47,8 +47,8 @@ def originals(facts: RetryConditions) -> Outcome:
         return unknown(unread, cure)
     if (reason := _unasked(facts)) is not None:
         return unknown(reason, cure)
-    detail = gettext("Every message that members hold is still stored (%(n)s queues with some).")
-    return holds(detail % {"n": count(len(known))}, cure)
+    detail = gettext("Every message that members hold is still stored (%(n_queues)s with some).")
+    return holds(detail % {"n_queues": counted("n_queues", len(known))}, cure)
 
 
 @check(ConditionName.TIMEOUT, FindingSeverity.WARNING, Of.SENDING_BACK)
@@ -167,7 +167,7 @@ HEARTBEATS = timedelta(seconds=60)
     FindingSeverity.CRITICAL,
     Of.RETRIES,
     suspect=lambda said: said.retry_queue_nums is not None and said.retry_queue_nums <= 0,
-    of_many=_("Failed messages of %(n)s groups are silently discarded on %(brokers)s: retryQueueNums 0 (%(groups)s)."),
+    of_many=_("Failed messages of %(n_groups)s are silently discarded on %(brokers)s: retryQueueNums 0 (%(groups)s)."),
     cure_of_many=_("“mqadmin updateSubGroup” with -q 1 and each group's other values, which it sets too."),
 )
 def kept(facts: RetryConditions) -> Outcome:
@@ -207,7 +207,7 @@ def kept(facts: RetryConditions) -> Outcome:
     ConditionName.GROUP_EXISTS,
     FindingSeverity.CRITICAL,
     Of.ALL,
-    of_many=_("%(n)s groups with members do not exist on %(brokers)s, which has their topics (%(groups)s)."),
+    of_many=_("Missing on %(brokers)s, which has their topics: %(n_groups)s with members (%(groups)s)."),
     cure_of_many=_("“mqadmin updateSubGroup” for each of them, or autoCreateSubscriptionGroup."),
 )
 def exists(facts: RetryConditions) -> Outcome:

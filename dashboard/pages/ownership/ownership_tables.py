@@ -21,6 +21,7 @@ from consumers.queries.windows import RangeError
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.vocabulary.states import BROADCASTING, Flag
+from consumers.words.spans import counted
 from dashboard.figures.ownership_timeline import colour_number
 from dashboard.pages.common.frame import Choice, Frame
 from dashboard.pages.common.list_pages import paged
@@ -197,7 +198,8 @@ def _notes(row: MemberRow, members: int, expected: Mapping[str, int] | None) -> 
     total = sum(expected.values())
     if total < members:
         return [
-            _("no queue expected: %(members)s members share %(queues)s queues") % {"members": members, "queues": total}
+            _("no queue expected: %(queues)s for %(members)s")
+            % {"members": counted("n_members", members), "queues": counted("n_queues", total)}
         ]
     return [_("no queue is expected to be assigned to it")]
 

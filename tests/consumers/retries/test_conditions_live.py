@@ -195,7 +195,7 @@ def test_more_retry_queues_than_the_topic_has_are_read_by_nobody(
     try:
         told = found(poller)[ConditionName.RETRY_QUEUES]
         assert (told.ok, told.brokers) == (False, [A])
-        assert "1 read queues on broker-a, and retries are spread over 3" in told.detail
+        assert "1 read queue on broker-a, and retries are spread over 3" in told.detail
         admin.send(TOPIC, A, 1, 12)
         wait(lambda: end(poller, address, 1) + end(poller, address, 2) > 0)
         assert admin.stored_messages(RETRY, A, 1, 0) + admin.stored_messages(RETRY, A, 2, 0) == []

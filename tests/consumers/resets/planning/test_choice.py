@@ -37,7 +37,7 @@ def test_a_restore_goes_back_to_where_the_queues_stood(plan: Planner, applied: R
     told = [
         (row.queue_id, row.target, stored_words(row.left_out)) for row in rows(plan(ResetKind.RESTORE, str(applied.pk)))
     ]
-    assert told == [(0, 33, None), (9, None, "broker-a has no queue 9 of Orders: it has 2 readable queues.")]
+    assert told == [(0, 33, None), (9, None, "broker-a has no queue 9 of Orders. Readable queues: 2.")]
 
 
 def test_queues_of_a_restore_that_are_gone_are_left_out_though_topics_were_chosen(

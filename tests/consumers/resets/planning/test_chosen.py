@@ -49,7 +49,7 @@ def test_where_the_route_cannot_be_read_what_readings_have_seen_is_left_out() ->
 @pytest.mark.parametrize(
     ("choice", "refusals"),
     [
-        (a_choice(queues=(A0, A2), named=True), ("broker-a has no queue 2 of Orders: it has 2 readable queues.",)),
+        (a_choice(queues=(A0, A2), named=True), ("broker-a has no queue 2 of Orders. Readable queues: 2.",)),
         (a_choice(queues=(B0,), named=True), ("broker-b has no queue of Orders.",)),
         (a_choice(brokers=frozenset({"broker-b"})), ("broker-b has no queue of the selected topics.",)),
         (a_choice(queues=(A0,), named=True), ()),
@@ -63,7 +63,7 @@ def test_what_the_past_names_and_is_not_there_is_left_out() -> None:
     picked = chosen(a_choice(queues=(A0, A2)), a_route(("broker-a", 2, 2)))
     assert (picked.keys, picked.refusals) == ((A0,), ())
     assert picked.left_out.keys() == {A2}
-    assert stored_words(picked.left_out[A2]) == "broker-a has no queue 2 of Orders: it has 2 readable queues."
+    assert stored_words(picked.left_out[A2]) == "broker-a has no queue 2 of Orders. Readable queues: 2."
 
 
 @pytest.mark.parametrize(("named", "refusals"), [(True, ("No broker has the topic Orders any more.",)), (False, ())])

@@ -170,7 +170,7 @@ def test_a_queue_that_no_reading_has_seen_yet_is_part_of_it(plan: Planner, fake:
 
 def test_a_named_queue_that_is_gone_is_refused(plan: Planner) -> None:
     reset = plan(ResetKind.EARLIEST, queues=[{"topic": "Orders", "broker": "broker-a", "queue_id": 7}])
-    assert stored_words(reset.error) == "broker-a has no queue 7 of Orders: it has 2 readable queues."
+    assert stored_words(reset.error) == "broker-a has no queue 7 of Orders. Readable queues: 2."
 
 
 def test_only_the_named_queue_is_moved(plan: Planner) -> None:

@@ -61,7 +61,7 @@ FAILING = [
         CRITICAL,
         "%RETRY%billing+Orders may not be read",
     ),
-    ("fewer queues than retries", one(retry_queue_nums=4), Name.RETRY_QUEUES, CRITICAL, "1 read queues on broker-a"),
+    ("fewer queues than retries", one(retry_queue_nums=4), Name.RETRY_QUEUES, CRITICAL, "1 read queue on broker-a"),
     ("no queue at all", one(read_queues=0), Name.RETRY_QUEUES, CRITICAL, "has 0 read queues"),
     (
         "dead letters made by an old broker",

@@ -26,11 +26,11 @@ def file(*offsets, **fields):
     ("now", "sentence"),
     [
         (memory(120), "it was edited or restored. The broker's memory holds 120 and will overwrite it."),
-        (memory(130), "holds 130 and will overwrite it. 40 messages are redelivered if the broker starts"),
+        (memory(130), "holds 130 and will overwrite it. 40 messages redelivered if the broker starts"),
         (memory(80), "the broker's memory went back too, as after a reset."),
         (memory(119), "the broker's memory went back too, as after a reset."),
         (memory(70), "the broker's memory went back too, as after a reset."),
-        (None, "reset (the broker's memory is not known). 40 messages are redelivered"),
+        (None, "reset (the broker's memory is not known). 40 messages redelivered"),
         (memory(), "(the broker's memory is not known)"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_row_keeps_every_finding(tmp_path):
 def test_the_list_of_a_files_findings_ends_and_says_so(tmp_path):
     queues = ",".join(f"{n}:-1" for n in range(250))
     file = read(write(tmp_path, broker_file(f'"Orders@g":{{{queues}}}')))
-    assert (len(file.findings), in_words(file.findings[-1])) == (101, "150 more findings are at their rows.")
+    assert (len(file.findings), in_words(file.findings[-1])) == (101, "More findings at their rows: 150.")
     assert all(said for (said,) in rows(file, "finding"))
 
 

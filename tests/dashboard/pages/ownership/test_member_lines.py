@@ -62,7 +62,7 @@ def test_two_processes_of_one_id_are_an_alarm() -> None:
     [
         (None, "owns no queue"),
         ({A: 2}, "owns none of the 2 queues expected"),
-        ({B: 0}, "no queue expected: 1 members share 0 queues"),
+        ({B: 0}, "no queue expected: 0 queues for 1 member"),
         ({B: 4}, "no queue is expected to be assigned to it"),
     ],
 )
