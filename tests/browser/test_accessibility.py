@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
+from django.urls import reverse
 from playwright.sync_api import Page
 
 from consumers.lake.store import Lake
@@ -26,6 +27,7 @@ EVERY_RULE = {
     "type": "tag",
     "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
 }
+OF_COLOURS = {"type": "rule", "values": ["color-contrast", "landmark-no-duplicate-main", "landmark-main-is-top-level"]}
 NARROW = {"width": 390, "height": 844}
 WIDE = {"width": 1440, "height": 900}
 JUDGE = "options => axe.run(document, options).then(found => found.violations)"
@@ -39,8 +41,8 @@ def known_world(transactional_db: None, settings: Any, tmp_path: Path) -> None:
     a_known_world(Lake.at(str(tmp_path)))
 
 
-def violations(page: Page) -> list[str]:
-    options = {"runOnly": EVERY_RULE, "resultTypes": ["violations"], "iframes": False}
+def violations(page: Page, rules: dict[str, Any] = EVERY_RULE) -> list[str]:
+    options = {"runOnly": rules, "resultTypes": ["violations"], "iframes": False}
     return [
         f"{fault['id']}: {node['html'][:150]} {node['failureSummary'].splitlines()[1].strip()}"
         for fault in page.evaluate(JUDGE, options)
@@ -64,6 +66,24 @@ def test_no_page_breaks_a_rule_of_accessibility(known_world: None, site: Site) -
     for path in (*PATHS, *OF_CHOICES):
         site.page.goto(site.url + path)
         found += [f"{path} {fault}" for fault in judged(site.page)]
+    assert found == []
+
+
+def test_all_text_of_the_api_docs_stands_out_in_both_themes(known_world: None, site: Site) -> None:
+    """Its controls and their names are Swagger UI's own: colours and landmarks are the site's."""
+    page = site.page
+    page.set_viewport_size(WIDE)
+    page.goto(site.url + reverse("docs"))
+    page.wait_for_selector(".opblock")
+    for method in ("get", "post", "put", "patch", "delete"):
+        page.locator(f".opblock-{method} .opblock-summary-control").first.click()
+    page.get_by_role("button", name="Try it out").first.click()
+    page.wait_for_selector(".btn.execute")
+    page.evaluate(AXE_SCRIPT)
+    found = []
+    for theme in ("light", "dark"):
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        found += [f"{theme}: {fault}" for fault in violations(page, OF_COLOURS)]
     assert found == []
 
 
