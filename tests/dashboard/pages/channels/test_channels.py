@@ -171,9 +171,9 @@ def test_what_is_wrong_is_said_in_the_language_of_the_page(operator: Client) -> 
     chinese = {"accept-language": "zh-hans"}
     path = "/alerts/channels/add/"
     looked = operator.post(path, MAIL | {"look": "1", "title_template": "{% if %}"}, headers=chinese)
-    assert "无法识别模板：Unexpected end of expression" in shown(looked)
+    assert "无法解析模板：Unexpected end of expression" in shown(looked)
     refused = operator.post(path, WEBHOOK | {"url": "ftp://hooks.example.org/"}, headers=chinese)
-    assert "渠道的 URL 以 https:// 或 http:// 开头。" in shown(refused)
+    assert "渠道的 URL 须以 https:// 或 http:// 开头。" in shown(refused)
 
 
 def test_a_test_waits_in_the_log_and_a_worker_is_told(operator: Client, redis: Redis) -> None:
