@@ -1,10 +1,12 @@
 """Times in which nobody saw what members did."""
 
+from datetime import timedelta
+
 import pytest
 
 from consumers.models import ConsumerGroup, MembershipGap, PipelineRun
 from consumers.rebalances.flapping import flapping_of
-from consumers.rebalances.unwatched import unwatched_spans
+from consumers.rebalances.unwatched import unread_spans, unwatched_spans
 from tests.rebalance_rows import a_rebalance, read_every, was_watched
 from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
@@ -129,3 +131,11 @@ def test_counts_of_unstable_groups_are_lower_bounds_then(billing):
     a_rebalance(billing, ago(600))
     found = flapping_of("prod", "billing", NOW)
     assert (found.is_hour_partial, found.is_day_partial) == (False, True)
+
+
+@pytest.mark.parametrize(("longest", "found"), [(59, [(ago(600), ago(540))]), (60, [])])
+def test_a_pause_is_one_only_if_it_is_longer_than_allowed(billing, longest, found):
+    read_every(30, billing.cluster, HOUR, 600)
+    read_every(30, billing.cluster, 540)
+    told = unread_spans({billing.pk}, ago(HOUR), NOW, timedelta(seconds=longest))
+    assert told.get(billing.pk, []) == found
