@@ -11,7 +11,7 @@ from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineR
 from dashboard.wording.numbers import clock
 
 from .layout import AXIS, INK, LEFT, QUIET, REBALANCE, Change, Figure, Span, figure, on_axis
-from .time_lines import LABEL_LETTERS
+from .queue_heatmap import LABEL_LETTERS
 
 # The stretches of one kind in the ownership picture, as few rectangles as there can be.
 

@@ -19,7 +19,8 @@ from consumers.rebalances.rows import RebalanceFilters
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.reasons import cause_words, coded_reason
 from dashboard.figures.layout import Change, Figure, Line, Span, beginning
-from dashboard.figures.time_lines import Scale, lag_lines, queue_heatmap, time_lines
+from dashboard.figures.queue_heatmap import queue_heatmap
+from dashboard.figures.time_lines import Scale, lag_lines, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
 from dashboard.pages.common.moments import Range, range_of
 from dashboard.pages.repeats import repeat_spans

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dashboard.figures.layout import Figure, Line
-from dashboard.figures.time_lines import queue_heatmap
+from dashboard.figures.queue_heatmap import queue_heatmap
 
 STEP = timedelta(minutes=1)
 START = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
