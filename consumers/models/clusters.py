@@ -129,6 +129,9 @@ class Queue(models.Model):
 class Reading(models.Model):
     """One poll of one cluster. `complete` is true when every broker was read whole."""
 
+    # Of readings that read no broker; the history has nothing of them.
+    READ_NOTHING = models.Q(complete=False, queues=0)
+
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="readings")
     taken_at = models.DateTimeField()
     complete = models.BooleanField()

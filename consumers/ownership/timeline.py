@@ -116,7 +116,7 @@ TEN_MINUTES = 600
 def unread_stretches(group: ConsumerGroup, since: datetime, until: datetime, patience: timedelta) -> list[Stretch]:
     """Within [since, until): between readings that lie further apart than `patience`. Five queries at most."""
     # One that read nothing at all is none.
-    kept = Reading.objects.filter(cluster=group.cluster_id).exclude(complete=False, queues=0)
+    kept = Reading.objects.filter(cluster=group.cluster_id).exclude(Reading.READ_NOTHING)
     first = kept.order_by("taken_at").values_list("taken_at", flat=True).first()
     if first is None:
         return [Stretch(since, until, gettext("the cluster has not been scraped yet"))]

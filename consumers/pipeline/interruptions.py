@@ -36,5 +36,5 @@ def _gaps(cluster: int, begin: datetime, end: datetime, longest: timedelta) -> I
     """From when states were unknown until the next reading that read any broker."""
     rows = Reading.objects.filter(cluster=cluster, taken_at__gt=begin - longest, taken_at__lte=end)
     # Of a broker that is away for days there are thousands of readings, each with what it says of every broker.
-    read = rows.exclude(complete=False, queues=0).order_by("taken_at").values_list("taken_at", flat=True)
+    read = rows.exclude(Reading.READ_NOTHING).order_by("taken_at").values_list("taken_at", flat=True)
     return ((before + longest, after) for before, after in pairwise([*read, end]) if after - before > longest)

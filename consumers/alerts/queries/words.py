@@ -115,13 +115,11 @@ def rule_words(rule: Any) -> str:
 
 def _sought(findings: Sequence[str]) -> str:
     """Of codes and severities; with `-` before a code: not this one."""
-    sought, left_out = (
-        ", ".join(_finding_words(one.removeprefix("-")) for one in findings if one.startswith("-") is is_left_out)
-        for is_left_out in (False, True)
-    )
-    return (
-        gettext("%(findings)s, but not %(others)s") % {"findings": sought, "others": left_out} if left_out else sought
-    )
+    sought = ", ".join(_finding_words(one) for one in findings if not one.startswith("-"))
+    left_out = ", ".join(_finding_words(one[1:]) for one in findings if one.startswith("-"))
+    if not left_out:
+        return sought
+    return gettext("%(findings)s, but not %(others)s") % {"findings": sought, "others": left_out}
 
 
 def _finding_words(name: str) -> str:

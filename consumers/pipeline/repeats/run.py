@@ -210,7 +210,7 @@ def _reading_times(clusters: Collection[int], since: datetime, until: datetime) 
     found: dict[int, list[int]] = {cluster: [] for cluster in clusters}
     if found:
         rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since, taken_at__lt=until)
-        rows = rows.exclude(complete=False, queues=0).exclude(members__has_key=HISTORY_ERROR)
+        rows = rows.exclude(Reading.READ_NOTHING).exclude(members__has_key=HISTORY_ERROR)
         for cluster, at in rows.order_by("taken_at").values_list("cluster_id", "taken_at"):
             found[cluster].append(microseconds(at))
     return found
