@@ -77,4 +77,4 @@ def put(lake: Lake, table: str, found: Sequence[dict[str, Any]], time: str = "ta
 
 def stored_history(knots_of: KnotsOf) -> History:
     """The same knots, whichever part of history is asked for."""
-    return History(near=knots_of, far=knots_of, within=lambda asked, **span: knots_of(asked))
+    return History([knots_of], knots_of, within=lambda asked, **span: knots_of(asked))

@@ -36,7 +36,7 @@ from consumers.rocketmq.names import DLQ_PREFIX
 
 from .durations import Durations
 from .kernel.anchors import new_knots
-from .kernel.evidence import Known, with_evidence
+from .kernel.evidence import MINUTES, Known, with_evidence
 from .kernel.falls import offset_falls
 from .kernel.group_states import evaluated, group_states
 from .kernel.group_windows import dead_letter_sums, whole_group_windows, wide_windows
@@ -45,7 +45,7 @@ from .kernel.readings import Hands, no_hands
 from .kernel.time_lag import History, TimeLags, time_lags
 from .kernel.trend import minutes_needed
 from .kernel.windows import minute_windows, queue_windows
-from .rows import Only, Rows, Span
+from .rows import Only, Rows, Span, with_dictionaries
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds, moment
 
 KEPT = [
@@ -122,12 +122,15 @@ def _text(numbers: Mapping[str, object]) -> str:
     return json.dumps({name: value for name, value in numbers.items() if value is not None}, separators=(",", ":"))
 
 
-# Produced history is looked up in the newest of it first.
-NEAR = timedelta(hours=2)
+# Produced history is looked up in the newest of it first: beyond the readings themselves, then in hours.
+RECENT, NEAR = timedelta(minutes=5), timedelta(hours=2)
 
 FAR = timedelta(days=30)
 
 RETIRED_KEY = ["cluster", "group", "topic"]
+
+OF_TREND = [*QUEUE, "start", *(field.name for field in list(MINUTES)[1:])]
+KNOTS, WINDOWS = (with_dictionaries(TABLES[name]) for name in ("knots", "windows_60"))
 
 
 @dataclass(frozen=True)
@@ -239,16 +242,23 @@ class Course:
         start = floor(self.work.since, TEN_MINUTES)
         return wide_windows(self.minutes(lake, start, start + TEN_MINUTES), 600)
 
-    def minutes(self, lake: Rows, since: datetime, until: datetime, groups: pa.Array | None = None) -> pa.Table:
+    def minutes(
+        self,
+        lake: Rows,
+        since: datetime,
+        until: datetime,
+        groups: pa.Array | None = None,
+        columns: Sequence[str] = WINDOWS.names,
+    ) -> pa.Table:
         """Windows of a minute of [since, until), of `groups` or all: those of the slice, and what the lake has of
         minutes without a reading in the slice."""
         only = None if groups is None else Only("group", groups)
-        stored = lake.table("windows_60", since, until, only).cast(TABLES["windows_60"])
+        stored = lake.table("windows_60", since, until, only, columns=columns)
         made = written_out(self.windows.select(["cluster", "start"])).group_by(["cluster", "start"]).aggregate([])
         stored = stored.filter(pa.array(matches(stored, made, ["cluster", "start"]) < 0))
         start = numbers(self.windows["start"])
         fresh = self.windows.filter(pa.array((start >= microseconds(since)) & (start < microseconds(until))))
-        fresh = fresh.cast(TABLES["windows_60"])
+        fresh = fresh.cast(WINDOWS).select(columns)
         if groups is not None:
             fresh = fresh.filter(pc.is_in(fresh["group"], value_set=groups))
         return pa.concat_tables([stored, fresh])
@@ -256,14 +266,13 @@ class Course:
 
 def history(lake: Rows, work: Work, fresh: pa.Table) -> History:
     """What the lake has of knots, with the `fresh` ones of the slice."""
-    schema = TABLES["knots"]
 
     def stored(asked: pa.Table, since: datetime, until: datetime) -> pa.Table:
         only = Only("topic", pc.unique(pc.cast(asked["topic"], pa.string())))
-        return lake.table("knots", since, until, only, whole_files=True).cast(schema)
+        return lake.table("knots", since, until, only, whole_files=True)
 
     def until_now(asked: pa.Table, since: datetime) -> pa.Table:
-        return pa.concat_tables([stored(asked, since, work.until), fresh.cast(schema)])
+        return pa.concat_tables([stored(asked, since, work.until), fresh.cast(KNOTS)])
 
     def within(asked: pa.Table, *, since_us: float, until_us: float) -> pa.Table:
         since, until = moment(since_us), moment(until_us)
@@ -271,10 +280,10 @@ def history(lake: Rows, work: Work, fresh: pa.Table) -> History:
         since = day_start(since) if since < work.until - DAY else since
         return stored(asked, since, until) if until < work.since else until_now(asked, since)
 
-    near, far = work.until - NEAR, day_start(work.until - FAR)
+    recent, near, far = work.reach - RECENT, work.until - NEAR, day_start(work.until - FAR)
     return History(
-        near=lambda asked: until_now(asked, near),
-        far=lambda asked: until_now(asked, far),
+        newest=[lambda asked: until_now(asked, recent), lambda asked: until_now(asked, near)],
+        all=lambda asked: until_now(asked, far),
         within=within,
         is_longer=lambda: lake.has("knots", far, near),
     )
@@ -330,10 +339,10 @@ def _trend_minutes(course: Course, in_use: Gathered, lags: TimeLags, lake: Rows)
     if not behind.num_rows:
         return TABLES["windows_60"].empty_table()
     until = floor(course.work.until, MINUTE)
-    found = course.minutes(
-        lake, until - minutes_needed(durations) * MINUTE, until, pc.unique(pc.cast(behind["group"], pa.string()))
-    )
-    return found.filter(pa.array(matches(found, behind, QUEUE) >= 0))
+    since = until - minutes_needed(durations) * MINUTE
+    groups = pc.unique(pc.cast(behind["group"], pa.string()))
+    found = course.minutes(lake, since, until, groups, OF_TREND)
+    return written_out(found.filter(pa.array(matches(found, behind, QUEUE) >= 0)))
 
 
 def _range_us(work: Work) -> tuple[int, int]:

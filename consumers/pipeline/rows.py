@@ -103,9 +103,11 @@ class Rows:
         only: Only | None = None,
         group: str = "group",
         whole_files: bool = False,
+        columns: Sequence[str] | None = None,
     ) -> pa.Table:
         """Of [since, until), or (`whole_files`) all rows before `until` of the files that were written of it, each of a
-        minute or of an hour. `group`: the column that names the group; a dead-letter topic does it with a prefix."""
+        minute or of an hour. `group`: the column that names the group; a dead-letter topic does it with a prefix.
+        `columns`: only these, `group` among them."""
         time = pc.field(reader.TIME_COLUMN[name])
         within = time < pa.scalar(until, pa.timestamp("us", tz="UTC"))
         if not whole_files:
@@ -116,7 +118,7 @@ class Rows:
             reader.steadily(
                 self._lake,
                 lambda cluster=cluster: self._files(name, cluster, since, until),  # type: ignore[misc]
-                lambda names: self._scanned(name, names, wanted, chosen, group),
+                lambda names: self._scanned(name, names, wanted, chosen, group, columns),
             )
             for cluster in self._clusters
         )
@@ -171,8 +173,10 @@ class Rows:
         wanted: pc.Expression,
         chosen: Sequence[tuple[str, MayHold]],
         group: str,
+        columns: Sequence[str] | None = None,
     ) -> pa.Table:
-        schema = _with_dictionaries(TABLES[name])
+        schema = with_dictionaries(TABLES[name])
+        columns = schema.names if columns is None else list(columns)
         texts = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         files = ds.ParquetFileFormat(dictionary_columns=texts)
 
@@ -186,18 +190,21 @@ class Rows:
                 fragments = list(pool.map(needed, fragments))
         source = ds.FileSystemDataset(fragments, schema, files, self._lake.filesystem)
         if self._span == Span() or group not in schema.names:
-            return source.to_table(filter=wanted, fragment_readahead=reader.files_ahead(self._lake))
-        return pa.Table.from_batches(self._batches(source, wanted, group), schema)
+            return source.to_table(columns, filter=wanted, fragment_readahead=reader.files_ahead(self._lake))
+        found = pa.schema([schema.field(name) for name in columns])
+        return pa.Table.from_batches(self._batches(source, columns, wanted, group), found)
 
-    def _batches(self, source: ds.Dataset, wanted: pc.Expression, group: str) -> Iterator[pa.RecordBatch]:
-        span = self._span_of(group)
-        for batch in source.to_batches(filter=wanted, fragment_readahead=reader.files_ahead(self._lake)):
+    def _batches(
+        self, source: ds.Dataset, columns: Sequence[str], wanted: pc.Expression, group: str
+    ) -> Iterator[pa.RecordBatch]:
+        span, ahead = self._span_of(group), reader.files_ahead(self._lake)
+        for batch in source.to_batches(list(columns), filter=wanted, fragment_readahead=ahead):
             if batch.num_rows:
                 is_mine = span.of(batch[group])
                 yield batch if is_mine.all() else batch.filter(pa.array(is_mine))
 
 
-def _with_dictionaries(schema: pa.Schema) -> pa.Schema:
+def with_dictionaries(schema: pa.Schema) -> pa.Schema:
     """Texts of which few differ are read as numbers: of a million rows that is most of the work."""
     text = pa.dictionary(pa.int32(), pa.string())
     return pa.schema([(field.name, text if field.type == pa.string() else field.type) for field in schema])

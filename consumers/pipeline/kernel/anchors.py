@@ -1,22 +1,24 @@
-"""Remembers between runs which two knots enclose the first unconsumed message of each queue.
+"""Remembers between runs which knots enclose the first unconsumed message of each queue, and the next few.
 
 Behind its newest knot the history of a topic queue does not change, so an answer holds while the offset stays between
-the same two knots. Without anchors, a queue that stands for days would be looked up in all of those days at each run.
-An anchor saves a look-up and decides nothing: without it, the run finds the same. From where it was found, a queue that
-moved is looked for onward, and not in all history again. An offset below all history is kept beside the first knot.
+the same two knots. Without anchors, a queue that stands for days would be looked up in all of those days at each run,
+and one that moves on in minutes of everybody's knots. An anchor saves a look-up and decides nothing: without it, the
+run finds the same. From where it was found, a queue that moved beyond its knots is looked for onward, and not in all
+history again. An offset below all history is kept beside the first knot.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from consumers.lake.schemas import NO_TOPIC
 
-from .columns import QUEUE, TOPIC_QUEUE, key_numbers, matches, numbers, times, whole
+from .columns import QUEUE, TOPIC_QUEUE, bools, key_numbers, matches, numbers, times, whole
+from .knots import Brackets, Knots
 from .readings import Gathered, Lives
-from .segments import HOUR_US, MINUTE_US, at_rows
+from .segments import HOUR_US, MINUTE_US, Segments, at_rows
 
 # Readings to knots: when a topic queue's broker offset was seen to change, both ends of every flat run.
 #
@@ -88,63 +90,40 @@ def _back(values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     return values[rows], values[np.maximum(rows - 1, 0)], values[np.maximum(rows - 2, 0)]
 
 
-NUMBERS = ("left_at", "left_offset", "right_at", "right_offset")
 # Knots are looked for in so much of history at least.
-LEAST_REACH_US = 10 * MINUTE_US
-# `left_at`, `left_offset`: null where the right one is the first knot of all.
-# `seen_offset`: the broker offset of the newest reading, of `seen_at`. Times are microseconds since 1970.
+LEAST_REACH_US = 2 * MINUTE_US
+# So many knots are kept of a queue: of a topic into which something is written all the time one a reading. A queue that
+# moves as fast as messages come is looked up once in so many readings.
+KNOTS_KEPT = 24
+KNOT = pa.struct([("at", pa.int64()), ("broker_offset", pa.int64())])
+# `knots`: in a row, the first not behind the oldest reading that was looked up. `is_oldest`: it is the first of all,
+# and what lies before it is out of all history. `seen_offset`: the broker offset of the newest reading, of `seen_at`.
+# Times are microseconds since 1970.
 ANCHORS = pa.schema(
     [
         *((name, pa.string()) for name in QUEUE[:-1]),
         (QUEUE[-1], pa.int32()),
-        *((name, pa.int64()) for name in (*NUMBERS, "seen_at", "seen_offset")),
+        ("knots", pa.list_(KNOT)),
+        ("is_oldest", pa.bool_()),
+        ("seen_at", pa.int64()),
+        ("seen_offset", pa.int64()),
     ]
 )
 
 
 @dataclass(frozen=True)
-class Brackets:
-    """Of each reading the last knot whose offset does not exceed the consumer offset, and the next one. NaN: there is
-    none. `oldest_at`: the first knot of the topic queue's life."""
-
-    left_at: np.ndarray
-    left_offset: np.ndarray
-    right_at: np.ndarray
-    right_offset: np.ndarray
-    oldest_at: np.ndarray
-
-    @property
-    def is_closed(self) -> np.ndarray:
-        """Both knots are known: later ones change nothing."""
-        return ~np.isnan(self.left_at) & ~np.isnan(self.right_at)
-
-    @property
-    def is_lasting(self) -> np.ndarray:
-        """Closed, or below the first knot of the life, and so out of all history."""
-        return ~np.isnan(self.right_at) & (self.is_closed | (self.oldest_at == self.right_at))
-
-    def only(self, chosen: np.ndarray) -> "Brackets":
-        return Brackets(**{name: values[chosen] for name, values in vars(self).items()})
-
-    def replaced(self, rows: np.ndarray, others: "Brackets") -> "Brackets":
-        found = {name: values.copy() for name, values in vars(self).items()}
-        for name, values in vars(others).items():
-            found[name][rows] = values
-        return Brackets(**found)
-
-
-@dataclass(frozen=True)
 class Anchored:
-    """What anchors say of readings, a row each. `brackets`: of those that are still at the knots of their queue's
-    anchor. `onward_us`, `at_most_us`: where to go on looking for those that moved on from there, from and to; NaN for
-    the others."""
+    """What anchors say of readings. `brackets`: of the queues all of whose readings lie between their anchor's knots.
+    `is_oldest`: no knot was before their anchor's. `onward_us`, `at_most_us`: where to go on looking for those of other
+    queues, from and to; NaN where no anchor is a help."""
 
     brackets: Brackets
+    is_oldest: np.ndarray
     onward_us: np.ndarray
     at_most_us: np.ndarray
 
     def spans(self) -> Iterator[tuple[np.ndarray, float, float]]:
-        """The readings that moved on, by the hour of their anchor, each time with the span to look in. Queues that are
+        """The readings to look for, by the hour of their anchor, each time with the span to look in. Queues that are
         days apart are not looked for in all that lies between."""
         hour = self.onward_us // HOUR_US
         for one in np.unique(hour[~np.isnan(hour)]):
@@ -153,23 +132,49 @@ class Anchored:
 
     @classmethod
     def of(cls, anchors: pa.Table, gathered: Gathered, rows: np.ndarray) -> "Anchored":
+        """`rows`: of readings, by queue and time."""
         readings = gathered.readings
-        mine = _places(anchors, gathered)[readings.segments.queue[rows]]
-        found = {name: at_rows(numbers(anchors[name]), mine) for name in ANCHORS.names[len(QUEUE) :]}
-        offset, is_oldest = readings.consumer_offset[rows], np.isnan(found["left_at"])
-        is_past = found["right_at"] <= readings.at_us[rows]
-        fits = is_past & (is_oldest | (found["left_offset"] <= offset)) & (offset < found["right_offset"])
-        brackets = Brackets(
-            **{name: np.where(fits, found[name], np.nan) for name in NUMBERS},
-            oldest_at=np.where(fits & is_oldest, found["right_at"], np.nan),
-        )
-        begin = np.where(is_oldest, found["right_at"], found["left_at"])
-        first = np.where(is_oldest, found["right_offset"], found["left_offset"])
-        share = (offset - first) / np.fmax(found["seen_offset"] - first, 1)
-        # As if messages had come evenly; where they did not, the reach is twice that.
-        reach = 2 * share * (found["seen_at"] - begin) + LEAST_REACH_US
-        goes_on = is_past & ~fits & (offset >= first)
-        return cls(brackets, np.where(goes_on, begin, np.nan), np.where(goes_on, begin + reach, np.nan))
+        mine = _places(anchors, gathered)
+        queue = readings.segments.queue[rows]
+        at, offset = readings.at_us[rows], readings.consumer_offset[rows]
+        is_oldest = np.append(bools(anchors["is_oldest"]), False)[mine][queue]
+        found = _kept_knots(anchors, mine).brackets(queue, at, offset)
+        found = replace(found, oldest_at=np.where(is_oldest, found.oldest_at, np.nan))
+        has_moved = (np.bincount(queue[~found.is_lasting], minlength=len(mine)) > 0)[queue]
+        begin = _first(queue, np.where(np.isnan(found.left_at), found.oldest_at, found.left_at))
+        first = _first(queue, np.where(np.isnan(found.left_at), offset, found.left_offset))
+        seen_at, seen = (at_rows(numbers(anchors[name]), mine)[queue] for name in ("seen_at", "seen_offset"))
+        share = (offset - first) / np.fmax(seen - first, 1)
+        # As if messages had come evenly; where they did not, the reach is twice that. And as far as the knots that were
+        # kept: as many are to be found again.
+        kept = at_rows(_lengths_us(anchors), mine)[queue]
+        reach = 2 * share * (seen_at - begin) + kept + LEAST_REACH_US
+        goes_on = has_moved & (offset >= first)
+        onward, at_most = np.where(goes_on, begin, np.nan), np.where(goes_on, begin + reach, np.nan)
+        return cls(found.where(~has_moved), is_oldest, onward, at_most)
+
+
+def _first(queue: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Of each row the value of the first row of its queue."""
+    begins = np.append(True, queue[1:] != queue[:-1])[: len(queue)]
+    return values[np.flatnonzero(begins)[np.cumsum(begins) - 1]]
+
+
+def _lengths_us(anchors: pa.Table) -> np.ndarray:
+    """How long a time the knots of each are of."""
+    at = numbers(anchors["knots"].combine_chunks().flatten().field("at"))
+    starts = Segments.of_lists(anchors["knots"].combine_chunks()).starts
+    return at[starts[1:] - 1] - at[starts[:-1]]
+
+
+def _kept_knots(anchors: pa.Table, mine: np.ndarray) -> Knots:
+    """`mine`: the row of the anchor of each queue."""
+    lists = anchors["knots"].combine_chunks()
+    at_us, offset = (numbers(lists.flatten().field(name)) for name in KNOT.names)
+    starts = Segments.of_lists(lists).starts
+    began = at_rows(at_us, starts[:-1])
+    has_one = mine >= 0
+    return Knots(np.where(has_one, mine, 0), np.where(has_one, mine + 1, 0), began, starts, at_us, offset)
 
 
 def _places(anchors: pa.Table, gathered: Gathered) -> np.ndarray:
@@ -190,17 +195,25 @@ def _is_anew(anchors: pa.Table, gathered: Gathered, place: np.ndarray) -> np.nda
 
 
 def new_anchors(gathered: Gathered, rows: np.ndarray, brackets: Brackets) -> pa.Table:
-    """One of each queue, by its newest reading. `rows`: the readings that the brackets are of, rising."""
+    """One of each queue, by its oldest reading: the next run looks at some of the same again. `rows`: the readings that
+    the brackets are of, by queue and time."""
     readings, segments = gathered.readings, gathered.readings.segments
     # A topic that was created anew since has other knots.
     lasting = np.flatnonzero(brackets.is_lasting & Lives.of(readings).is_newest[rows])
     chosen = np.full(segments.count, -1)
-    chosen[segments.queue[rows[lasting]]] = lasting
+    # Of an assignment that names a place twice the last value stays.
+    chosen[segments.queue[rows[lasting[::-1]]]] = lasting[::-1]
     queues = np.flatnonzero(chosen >= 0)
     newest = segments.last(readings.is_seen)[queues]
+    lengths, at_us, offset = brackets.only(chosen[queues]).onward(KNOTS_KEPT)
+    knots = pa.StructArray.from_arrays([whole(at_us), whole(offset)], fields=list(KNOT))
     found = gathered.queues.select(QUEUE).take(pa.array(queues))
-    columns = {name: getattr(brackets, name)[chosen[queues]] for name in NUMBERS}
-    columns |= {"seen_at": at_rows(readings.at_us, newest), "seen_offset": at_rows(readings.broker_offset, newest)}
-    for name, values in columns.items():
-        found = found.append_column(name, whole(values))
+    columns = {
+        "knots": pa.ListArray.from_arrays(pa.array(Segments.of_lengths(lengths).starts, pa.int32()), knots),
+        "is_oldest": pa.array(np.isnan(brackets.left_at[chosen[queues]])),
+        "seen_at": whole(at_rows(readings.at_us, newest)),
+        "seen_offset": whole(at_rows(readings.broker_offset, newest)),
+    }
+    for name, column in columns.items():
+        found = found.append_column(name, column)
     return found.cast(ANCHORS)

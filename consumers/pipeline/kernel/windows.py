@@ -11,9 +11,10 @@ from consumers.vocabulary.reasons import VolumeReason
 from consumers.vocabulary.states import UnknownReason
 
 from .columns import QUEUE, Texts, arrow, dense, first_rows, matches, times, whole
+from .knots import count_up_to
 from .readings import Gathered, Hands, Readings
 from .segments import MICROSECONDS, MINUTE_US, Segments, at_rows, seconds
-from .time_lag import EXACT, UNKNOWN, TimeLags, count_up_to
+from .time_lag import EXACT, UNKNOWN, TimeLags
 
 
 @dataclass(frozen=True)

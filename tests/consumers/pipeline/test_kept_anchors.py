@@ -27,10 +27,9 @@ def lake(tmp_path):
 def kept(lake):
     found = Anchors()
     found.at(lake, ["prod"], at(DAY))
-    ends = {"right_at": 2, "right_offset": 2, "seen_at": 3, "seen_offset": 3}
-    lefts = [{"left_at": None, "left_offset": None}, {"left_at": 1, "left_offset": 1}]
+    seen = {"knots": [{"at": 1, "broker_offset": 1}], "seen_at": 3, "seen_offset": 3}
     found.table = pa.Table.from_pylist(
-        [{**PLACE, "queue_id": n, **left, **ends} for n, left in enumerate(lefts)], ANCHORS
+        [{**PLACE, "queue_id": n, "is_oldest": is_oldest, **seen} for n, is_oldest in enumerate([True, False])], ANCHORS
     )
     return found
 

@@ -70,14 +70,14 @@ def test_a_queue_that_moved_on_is_found_from_its_anchor(tmp_path, settled):
     if settled:
         knot_days.settle(lake, at(now))
     seen = {"seen_at": us(now - 60), "seen_offset": 7100}
-    anchor = {"left_at": us(4 * HOUR), "left_offset": 400, "right_at": us(5 * HOUR), "right_offset": 500, **seen}
-    anchors = pa.Table.from_pylist([{**PLACE, **anchor}], ANCHORS)
+    kept = [{"at": us(hour * HOUR), "broker_offset": 100 * hour} for hour in (4, 5)]
+    anchors = pa.Table.from_pylist([{**PLACE, "knots": kept, "is_oldest": False, **seen}], ANCHORS)
     read, work = gathered(rows([(500, 7200)], start=now)), a_work(lake, at(now), at(now + 1))
     within = history(Rows(lake, ["prod"], Span()), work, TABLES["knots"].empty_table()).within
-    found, left = time_lags(read, 0, History(nothing, nothing, within), Durations(), anchors)
+    found, left = time_lags(read, 0, History([nothing], nothing, within), Durations(), anchors)
     (queue,) = lags_of(read, found)
     assert queue["lags"][0]["seconds"] == now - 5 * HOUR
-    assert left["left_offset"].to_pylist() == [500]
+    assert [one["broker_offset"] for one in left["knots"][0].as_py()] == [500, 600]
 
 
 def nothing(asked):
@@ -90,7 +90,7 @@ def test_older_than_all_history_is_at_least_its_age(tmp_path):
     assert answer == {0: [("at_least", float(now))]}
 
 
-@pytest.mark.parametrize(("oldest", "times"), [(0, 2), (4 * HOUR, 1)])
+@pytest.mark.parametrize(("oldest", "times"), [(0, 3), (4 * HOUR, 2)])
 def test_older_history_is_looked_through_only_where_there_is_some(tmp_path, monkeypatch, oldest, times):
     looked_through, table = [], Rows.table
     monkeypatch.setattr(Rows, "table", lambda *named, **more: looked_through.append(named[1]) or table(*named, **more))

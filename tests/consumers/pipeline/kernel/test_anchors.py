@@ -1,10 +1,10 @@
-"""What a look-up found holds for as long as the offset stays between the same two knots."""
+"""What a look-up found holds for as long as the offset stays between the knots that were kept."""
 
 import pyarrow as pa
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.anchors import ANCHORS
+from consumers.pipeline.kernel.anchors import ANCHORS, KNOTS_KEPT
 from consumers.pipeline.kernel.time_lag import History, time_lags
 from tests.pipeline_rows import PLACE, at, gathered, lags_of, rows, stored_history, table, us
 
@@ -13,9 +13,14 @@ NOW = 10 * HOUR
 KNOTS = [(0, 100), (HOUR, 200), (NOW - 900, 900), (NOW, 1000)]
 
 
-def stored(asked: pa.Table) -> pa.Table:
+def stored(asked: pa.Table, knots=KNOTS) -> pa.Table:
     place = {name: PLACE[name] for name in ("cluster", "topic", "broker", "queue_id")}
-    return table("knots", [place | {"broker_offset": offset, "at": at(seconds)} for seconds, offset in KNOTS])
+    return table("knots", [place | {"broker_offset": offset, "at": at(seconds)} for seconds, offset in knots])
+
+
+def kept(anchors):
+    """The offsets of each one's knots."""
+    return [[knot["broker_offset"] for knot in knots] for knots in anchors["knots"].to_pylist()]
 
 
 def nothing(asked: pa.Table) -> pa.Table:
@@ -46,8 +51,7 @@ def test_an_offset_that_stands_is_looked_up_once(anchors):
     later = NOW + 30
     answer, left = looked_up(rows([(150, 1010)] * 4, start=later), nothing, anchors)
     assert answer == ("interpolated", later + 45 - HOUR / 2)
-    columns = ["left_offset", "right_offset", "seen_offset"]
-    assert left.select(columns).to_pylist() == [dict(zip(columns, (100, 200, 1010), strict=True))]
+    assert (kept(left), left["seen_offset"].to_pylist()) == ([[100, 200, 900, 1000]], [1010])
 
 
 def test_an_offset_that_moves_between_the_same_two_knots_is_not_looked_up(anchors):
@@ -55,7 +59,31 @@ def test_an_offset_that_moves_between_the_same_two_knots_is_not_looked_up(anchor
     assert answer == ("interpolated", NOW + 60 - HOUR * 0.75)
 
 
-@pytest.mark.parametrize("offset", [99, 200])
+def test_an_offset_that_moved_on_to_knots_that_were_kept_is_not_looked_up(anchors):
+    answer, left = looked_up(rows([(550, 1010)], start=NOW + 60), nothing, anchors)
+    assert answer == ("interpolated", NOW + 60 - HOUR - (NOW - 900 - HOUR) / 2)
+    assert kept(left) == [[200, 900, 1000]]
+
+
+def test_of_a_queue_that_moved_beyond_them_all_readings_are_looked_up(anchors):
+    """One after the other in one part of history, so that what follows on the first of them is known to the last."""
+    more = [*KNOTS, (NOW + 30, 1010)]
+    history = History([must_not_be_asked], must_not_be_asked, lambda asked, **span: stored(asked, more))
+    read = gathered(rows([(150, 1010), (1005, 1010)], start=NOW + 60))
+    found, left = time_lags(read, 0, history, Durations(), anchors)
+    (queue,) = lags_of(read, found)
+    assert [lag["seconds"] for lag in queue["lags"]] == [NOW + 60 - HOUR / 2, 60.0]
+    assert kept(left) == [[100, 200, 900, 1000, 1010]]
+
+
+def test_only_the_next_few_knots_are_kept():
+    many = [(60 * number, 10 * number) for number in range(100)]
+    read = gathered(rows([(205, 990)], start=6000))
+    _, left = time_lags(read, 0, stored_history(lambda asked: stored(asked, many)), Durations(), ANCHORS.empty_table())
+    assert kept(left) == [[10 * number for number in range(20, 20 + KNOTS_KEPT)]]
+
+
+@pytest.mark.parametrize("offset", [99, 1000])
 def test_an_offset_that_left_them_is_looked_up(anchors, offset):
     answer, left = looked_up(rows([(offset, 1010)], start=NOW + 60), nothing, anchors)
     assert answer == ("unknown", None)
@@ -79,32 +107,49 @@ def test_an_offset_below_all_history_is_looked_up_once():
     assert answer == ("at_least", float(NOW + 45))
     answer, left = looked_up(rows([(99, 1010)], start=NOW + 60), nothing, left)
     assert answer == ("at_least", float(NOW + 60))
-    assert looked_up(rows([(100, 1010)], start=NOW + 120), nothing, left)[0] == ("unknown", None)
+    assert looked_up(rows([(1000, 1010)], start=NOW + 120), nothing, left)[0] == ("unknown", None)
 
 
-def test_an_offset_that_moved_on_is_looked_up_from_its_anchor_on(anchors):
+def of_knots(anchors, *knots):
+    """With other knots, each as seconds and offset."""
+    found = [[{"at": us(seconds), "broker_offset": offset} for seconds, offset in of_one] for of_one in knots]
+    place = anchors.column_names.index("knots")
+    return anchors.set_column(place, "knots", pa.array(found, ANCHORS.field("knots").type))
+
+
+def test_an_offset_that_moved_beyond_them_is_looked_up_from_the_last_on(anchors):
     spans = []
 
     def onward(asked, *, since_us, until_us):
         spans.append((since_us, until_us))
         return stored(asked)
 
-    read = gathered(rows([(200, 1010)], start=NOW + 60))
-    history = History(near=must_not_be_asked, far=must_not_be_asked, within=onward)
-    found, left = time_lags(read, 0, history, Durations(), anchors)
+    read = gathered(rows([(210, 1010)], start=NOW + 60))
+    history = History([must_not_be_asked], must_not_be_asked, onward)
+    found, left = time_lags(read, 0, history, Durations(), of_knots(anchors, KNOTS[:2]))
     (queue,) = lags_of(read, found)
-    assert [lag["seconds"] for lag in queue["lags"]] == [NOW + 60 - HOUR]
-    assert left["left_offset"].to_pylist() == [200]
-    reach = 2 * (NOW + 45) * (200 - 100) / (1000 - 100) + 600
-    assert spans == [(us(0), pytest.approx(us(reach), abs=1))]
+    share = (210 - 200) / (900 - 200)
+    assert [lag["seconds"] for lag in queue["lags"]] == [pytest.approx(NOW + 60 - HOUR - share * (NOW - 900 - HOUR))]
+    assert kept(left) == [[200, 900, 1000]]
+    as_if_even = (NOW + 45 - HOUR) * (210 - 200) / (1000 - 200)
+    reach = HOUR + 2 * as_if_even + HOUR + 120  # as long as the knots that were kept, and a little
+    assert spans == [(us(HOUR), pytest.approx(us(reach), abs=1))]
+
+
+def test_one_that_was_below_all_history_is_looked_up_from_its_beginning_on():
+    _, below = looked_up(rows([(50, 1000)] * 4, start=NOW), stored, ANCHORS.empty_table())
+    read = gathered(rows([(50, 1010), (250, 1010)], start=NOW + 60))
+    history = History([must_not_be_asked], must_not_be_asked, lambda asked, **span: stored(asked))
+    found, _ = time_lags(read, 0, history, Durations(), of_knots(below, KNOTS[:2]))
+    (queue,) = lags_of(read, found)
+    assert [lag["kind"] for lag in queue["lags"]] == ["at_least", "interpolated"]
 
 
 def test_queues_that_are_hours_apart_are_looked_up_apart(anchors):
-    other = pa.concat_tables([anchors, anchors])
-    columns = {"group": ["billing", "shipping"], "left_at": [us(0), us(5 * HOUR)], "right_at": [us(HOUR), us(6 * HOUR)]}
-    for name, values in columns.items():
-        place = other.column_names.index(name)
-        other = other.set_column(place, name, pa.array(values, other.schema.field(name).type))
+    both = pa.concat_tables([anchors, anchors])
+    place = both.column_names.index("group")
+    both = both.set_column(place, "group", pa.array(["billing", "shipping"]))
+    both = of_knots(both, KNOTS[:2], [(5 * HOUR, 100), (6 * HOUR, 200)])
     spans = []
 
     def onward(asked, *, since_us, until_us):
@@ -112,8 +157,8 @@ def test_queues_that_are_hours_apart_are_looked_up_apart(anchors):
         return nothing(asked)
 
     read = gathered(rows([(300, 1010)], start=NOW + 60) + rows([(300, 1010)], start=NOW + 60, group="shipping"))
-    time_lags(read, 0, History(near=nothing, far=nothing, within=onward), Durations(), other)
-    assert spans == [(1, us(0)), (1, us(5 * HOUR))]
+    time_lags(read, 0, History([nothing], nothing, onward), Durations(), both)
+    assert spans == [(1, us(HOUR)), (1, us(6 * HOUR))]
 
 
 @pytest.mark.parametrize("part", [slice(0, 2), slice(2, 4)], ids=["ends too early", "begins too late"])
@@ -122,7 +167,8 @@ def test_a_part_of_history_is_no_answer_where_one_of_the_two_knots_is_missing(an
         return stored(asked)[part]
 
     read = gathered(rows([(500, 1010)], start=NOW + 60))
-    found, _ = time_lags(read, 0, History(near=nothing, far=stored, within=onward), Durations(), anchors)
+    history = History([nothing], stored, onward)
+    found, _ = time_lags(read, 0, history, Durations(), of_knots(anchors, KNOTS[:2]))
     (queue,) = lags_of(read, found)
     share = (500 - 200) / (900 - 200)
     assert queue["lags"][0]["seconds"] == pytest.approx(NOW + 60 - HOUR - share * (NOW - 900 - HOUR))
