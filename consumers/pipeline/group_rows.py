@@ -16,7 +16,7 @@ from consumers.vocabulary.states import RuleCode
 from .plain_rows import json_of, plain_rows, time_of
 from .queue_rows import QUEUE_IDS
 from .rebalance_rows import newest_rebalances
-from .slices import floor
+from .slices import floor, has_ended
 from .volumes import FIELDS, MEASURED, NAMED_AT_ONCE, NOTHING_KNOWN, VOLUMES, Recent, joined_windows
 
 # Columns of a judged group that are stored as more, or as less, than they are.
@@ -35,12 +35,13 @@ def write_group_states(
     judged: pa.Table,
     clusters: Sequence[str],
     judged_at: datetime,
-    recent: Mapping[int, Recent],
+    recent: Mapping[int, Recent] | None,
     queue_ids: pa.Table,
     interrupted: Mapping[int, datetime],
 ) -> None:
-    """`recent` by group id; a group that is not in it has no window of the last day. `queue_ids`: as QueueIds has
-    them. `interrupted`: since when groups were unknown that were not evaluated meanwhile, by their ids."""
+    """`recent` by group id; a group that is not in it has no window of the last day. None: rows keep what they have.
+    `queue_ids`: as QueueIds has them. `interrupted`: since when groups were unknown that were not evaluated meanwhile,
+    by their ids."""
     groups = group_ids(clusters)
     known = GroupState.objects.filter(group__cluster__name__in=clusters).only("state", "since", "judged_at")
     stored = {row.group_id: row for row in known}
@@ -58,12 +59,13 @@ def write_group_states(
             changes.append(_interruption(before, since))
             before.state, before.since = State.UNKNOWN, since
         row = _row(one, groups[one["cluster"], one["group"]], before, copied, judged_at)
-        volumes = recent.get(row["group_id"], NOTHING_KNOWN)
+        volumes = (recent or {}).get(row["group_id"], NOTHING_KNOWN)
         row |= {name: getattr(volumes, name) for name in RECENT} | {"volumes_unknown": volumes.unknown}
         rows.append(row | {"last_rebalance_at": rebalanced.get(row["group_id"])})
         if before is None or before.state != row["state"]:
             changes.append(_change(row, before))
-    upsert_rows(GroupState, ["group_id"], rows, keep=["last_rebalance_at"])
+    kept = [] if recent is not None else [*RECENT, "volumes_unknown"]
+    upsert_rows(GroupState, ["group_id"], rows, keep=["last_rebalance_at", *kept])
     with transaction.atomic():
         # The same range judged again finds its changes written.
         StateChange.objects.bulk_create(changes, ignore_conflicts=True)
@@ -141,6 +143,7 @@ def write_group_windows(
     windows: pa.Table, groups: Mapping[tuple[str, str], int], since: datetime, until: datetime, reach: timedelta
 ) -> int:
     """`windows` are those of [since, until) of some groups, one minute each. Returns the number of rows of one minute.
+    Wider ones are made anew when another of their parts is over.
 
     `groups`: as group_ids() gives them. `reach`: how long before a window the reading may lie that its volumes count
     from.
@@ -157,7 +160,8 @@ def write_group_windows(
     ]
     _write(rows, 60)
     for narrow, wide in WIDER:
-        widen_groups({row["group_id"] for row in rows}, narrow, wide, since, until, reach)
+        if has_ended(timedelta(seconds=narrow), since, until):
+            widen_groups({row["group_id"] for row in rows}, narrow, wide, since, until, reach)
     return len(rows)
 
 

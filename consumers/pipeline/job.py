@@ -38,7 +38,7 @@ from .queue_rows import QueueIds, QueueStateWriting, StateRows
 from .rebalance_rows import write_rebalances
 from .rebalances.run import Rebalances, find_rebalances
 from .repeats.run import find_repeats
-from .slices import MINUTE, TEN_MINUTES, floor, slices
+from .slices import MINUTE, TEN_MINUTES, floor, has_ended, slices
 from .spark import joined, run_buckets, spans_for
 from .upkeep import note_due
 from .volumes import appeared_topics, group_topics, recent_volumes
@@ -198,7 +198,7 @@ class Anchors:
         """Those that hold in a slice which ends at `until`."""
         first_days = [first_day(lake, cluster, until - FAR) for cluster in clusters]
         if first_days != self.first_days:
-            self.table = self.table.filter(pc.is_valid(self.table["left_at"]))
+            self.table = self.table.filter(pc.invert(self.table["is_oldest"]))
         self.first_days = first_days
         return self.table
 
@@ -349,9 +349,10 @@ class _Judged:
     def end(self, groups: pa.Table, report: Report) -> Report:
         self._queues.end()
         until, reach = self._work.until, timedelta(seconds=self._work.durations.reach_seconds)
-        write_group_states(
-            groups, self._work.clusters, until, recent_volumes(until, reach), self._queue_ids, self._interrupted
-        )
+        # They are of whole minutes: until the next one is over, what the run before wrote holds.
+        is_over = has_ended(MINUTE, self._work.asked_since, until)
+        recent = recent_volumes(until, reach) if is_over else None
+        write_group_states(groups, self._work.clusters, until, recent, self._queue_ids, self._interrupted)
         unplaced = self._judged - self._placed
         return replace(report, queues_judged=self._judged, groups_judged=groups.num_rows, unknown_rows=unplaced)
 

@@ -8,6 +8,11 @@ TEN_MINUTES = timedelta(minutes=10)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def has_ended(step: timedelta, since: datetime, until: datetime) -> bool:
+    """Whether a window of `step` that holds a moment of [since, until) is over at its end."""
+    return floor(until, step) > floor(since, step)
+
+
 def floor(at: datetime, step: timedelta) -> datetime:
     return EPOCH + (at - EPOCH) // step * step
 

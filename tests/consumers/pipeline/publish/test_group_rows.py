@@ -9,6 +9,7 @@ import pytest
 from consumers.models import ConsumerGroup, GroupState, StateChange
 from consumers.pipeline.group_rows import write_group_states
 from consumers.pipeline.queue_rows import QueueIds
+from consumers.pipeline.volumes import NOTHING_KNOWN, Recent
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 
@@ -28,9 +29,17 @@ JUDGED = {
 }
 
 
-def write(moment: datetime, interrupted: Mapping[int, datetime] | None = None, **more: object) -> None:
+NO_RECENT: Mapping[int, Recent] = {}
+
+
+def write(
+    moment: datetime,
+    interrupted: Mapping[int, datetime] | None = None,
+    recent: Mapping[int, Recent] | None = NO_RECENT,
+    **more: object,
+) -> None:
     judged = pa.Table.from_pylist([JUDGED | more])
-    write_group_states(judged, ["prod"], moment, {}, QueueIds().of(["prod"]), interrupted or {})
+    write_group_states(judged, ["prod"], moment, recent, QueueIds().of(["prod"]), interrupted or {})
 
 
 @pytest.mark.django_db
@@ -39,6 +48,20 @@ def test_columns_of_an_evaluated_group_are_stored_where_its_row_has_them():
     for moment, more in ((0, {}), (60, {"retry_rate": 0.75})):
         write(at(moment), **more)
     assert GroupState.objects.values(*NUMBERS).get() == NUMBERS | {"retry_rate": 0.75}
+
+
+def test_volumes_of_whole_minutes_stay_until_the_next_one_is_over(group: ConsumerGroup) -> None:
+    write(at(60), recent={group.pk: Recent(0.25, None, {"dlq_day_messages": "part_missing"})})
+    write(at(90), recent=None)
+    found = GroupState.objects.get()
+    assert (found.judged_at, found.retry_share) == (at(90), 0.25)
+    assert found.volumes_unknown == {"dlq_day_messages": "part_missing"}
+
+
+def test_of_a_group_that_is_new_within_a_minute_no_volume_is_known(group: ConsumerGroup) -> None:
+    write(at(90), recent=None)
+    found = GroupState.objects.get()
+    assert (found.retry_share, found.volumes_unknown) == (None, dict(NOTHING_KNOWN.unknown))
 
 
 def changes() -> list[tuple[object, ...]]:
