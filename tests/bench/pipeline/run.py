@@ -34,7 +34,8 @@ def _measured(groups: int, queues: int) -> dict[str, Any]:
 
 def _results(size: tuple[int, int], measured: dict[str, Any]) -> list[Result]:
     what = f"{size[0] * size[1]:,} queues of {size[0]:,} groups: "
-    note = f"the best of {measured['runs']} runs of two readings; {measured['states']}"
+    longest = f"the longest {measured['most_seconds']:.1f} s"
+    note = f"the mean of {measured['runs']} runs of two readings, {longest}; {measured['states']}"
     return [
         Result(what + NAMES[name], measured[name], UNITS[name], "the goal", goal, goal / measured[name], note)
         for name, goal in GOALS[size].items()
