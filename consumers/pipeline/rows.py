@@ -4,26 +4,27 @@ Files are in the order of their groups, and a bucket is a range of names: of eac
 hold the range, so that all buckets together read each of them about once.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from consumers.lake import reader
-from consumers.lake.one_group import FILES_AT_ONCE, MayHold, row_groups
-from consumers.lake.schemas import TABLES, TIME
+from consumers.lake.one_group import FILES_AT_ONCE, FILES_AT_ONCE_HERE, row_groups
+from consumers.lake.schemas import TABLES, TEXT, TIME
 from consumers.lake.store import Lake, is_within
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .kernel.readings import KEY, Block
 from .reading_files import blocks, opened
-from .slices import MINUTE, floor
+from .slices import MINUTE, floor, microseconds
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,19 @@ class Span:
         return Span(prefix + self.first, None if self.end is None else prefix + self.end)
 
     def of(self, names: "pa.Array | pa.ChunkedArray") -> np.ndarray:
-        """Which of the names are in it. A few names fill many rows."""
-        whole = names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
-        encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-        is_mine = np.asarray(pc.greater_equal(encoded.dictionary, self.first))
-        if self.end is not None:
-            is_mine = is_mine & np.asarray(pc.less(encoded.dictionary, self.end))
-        return np.append(is_mine, False)[np.asarray(encoded.indices)]
+        """Which of the names are in it."""
+        return _of_texts(names, self._has)
+
+    def _has(self, names: pa.Array) -> np.ndarray:
+        is_mine = np.asarray(pc.greater_equal(names, self.first))
+        return is_mine if self.end is None else is_mine & np.asarray(pc.less(names, self.end))
+
+
+def _of_texts(texts: "pa.Array | pa.ChunkedArray", test: Callable[[pa.Array], np.ndarray]) -> np.ndarray:
+    """Null passes no test. A few texts fill many rows."""
+    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    return np.append(test(encoded.dictionary), False)[np.asarray(encoded.indices.fill_null(-1))]
 
 
 def spans(lake: Lake, names: Sequence[str], count: int) -> tuple[Span, ...]:
@@ -75,18 +82,17 @@ class Only:
     column: str
     values: pa.Array
 
-    @property
-    def expression(self) -> pc.Expression:
-        return pc.field(self.column).isin(self.values)
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self.values.to_pylist())
 
-    def may_hold(self) -> MayHold:
-        values = sorted(self.values.to_pylist())
+    def may_hold(self, least: str, greatest: str) -> bool:
+        place = bisect_left(self._sorted, least)
+        return place < len(self._sorted) and self._sorted[place] <= greatest
 
-        def holds(least: str, greatest: str) -> bool:
-            place = int(np.searchsorted(values, least))
-            return place < len(values) and values[place] <= greatest
-
-        return holds
+    def of(self, texts: "pa.Array | pa.ChunkedArray") -> np.ndarray:
+        """Which of the texts are among them."""
+        return _of_texts(texts, lambda distinct: np.asarray(pc.is_in(distinct, value_set=self.values)))
 
 
 class Rows:
@@ -108,17 +114,19 @@ class Rows:
         """Of [since, until), or (`whole_files`) all rows before `until` of the files that were written of it, each of a
         minute or of an hour. `group`: the column that names the group; a dead-letter topic does it with a prefix.
         `columns`: only these, `group` among them."""
-        time = pc.field(reader.TIME_COLUMN[name])
-        within = time < pa.scalar(until, pa.timestamp("us", tz="UTC"))
-        if not whole_files:
-            within &= time >= pa.scalar(since, pa.timestamp("us", tz="UTC"))
-        wanted = within if only is None else within & only.expression
-        chosen = self._chosen(name, only, group)
+        tests = [] if only is None else [(only.column, only)]
+        wanted = Wanted(
+            name,
+            TABLES[name].names if columns is None else columns,
+            None if whole_files else since,
+            until,
+            [*tests, *self._of_span(name, group)],
+        )
         return pa.concat_tables(
             reader.steadily(
                 self._lake,
                 lambda cluster=cluster: self._files(name, cluster, since, until),  # type: ignore[misc]
-                lambda names: self._scanned(name, names, wanted, chosen, group, columns),
+                partial(self._scanned, wanted),
             )
             for cluster in self._clusters
         )
@@ -129,10 +137,10 @@ class Rows:
 
     def readings(self, since: datetime, until: datetime) -> list[Block]:
         """Those of [since, until), in the order of their files."""
-        within = (pc.field("taken_at") >= pa.scalar(since, TIME)) & (pc.field("taken_at") < pa.scalar(until, TIME))
+        wanted = Wanted("readings", TABLES["readings"].names, since, until, self._of_span("readings", "group"))
 
         def scanned(names: Sequence[str]) -> Block:
-            rows = self._scanned("readings", names, within, self._chosen("readings", None, "group"), "group")
+            rows = self._scanned(wanted, names)
             return Block(rows.select(KEY), rows)
 
         def read(names: Sequence[str]) -> list[Block]:
@@ -156,52 +164,63 @@ class Rows:
         """Rows of the database of the bucket's groups."""
         return rows if self._span == Span() else rows.filter(pa.array(self._span.of(rows["group"])))
 
-    def _chosen(self, name: str, only: Only | None, group: str) -> list[tuple[str, MayHold]]:
-        """The columns by which row groups are passed over."""
-        chosen = [] if only is None else [(only.column, only.may_hold())]
-        if self._span != Span() and group in TABLES[name].names:
-            chosen.append((group, self._span_of(group).may_hold))
-        return chosen
+    def _of_span(self, name: str, group: str) -> "list[tuple[str, Span]]":
+        """The test of the column that names the group; none for tables without groups."""
+        if self._span == Span() or group not in TABLES[name].names:
+            return []
+        return [(group, self._span if group == "group" else self._span.spelled(DLQ_PREFIX))]
 
-    def _span_of(self, group: str) -> Span:
-        return self._span if group == "group" else self._span.spelled(DLQ_PREFIX)
+    def _scanned(self, wanted: "Wanted", names: Sequence[str]) -> pa.Table:
+        """Of these files; a dataset of them would take twice as long."""
+        with ThreadPoolExecutor(FILES_AT_ONCE if self._lake.is_object_store else FILES_AT_ONCE_HERE) as pool:
+            return pa.concat_tables([wanted.schema.empty_table(), *pool.map(partial(wanted.read, self._lake), names)])
 
-    def _scanned(
-        self,
-        name: str,
-        names: Sequence[str],
-        wanted: pc.Expression,
-        chosen: Sequence[tuple[str, MayHold]],
-        group: str,
-        columns: Sequence[str] | None = None,
-    ) -> pa.Table:
-        schema = with_dictionaries(TABLES[name])
-        columns = schema.names if columns is None else list(columns)
-        texts = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-        files = ds.ParquetFileFormat(dictionary_columns=texts)
 
-        def needed(whole: ds.ParquetFileFragment) -> ds.ParquetFileFragment:
-            numbers = set.intersection(*(set(row_groups(whole.metadata, *one)) for one in chosen))
-            return whole.subset(row_group_ids=sorted(numbers))
+@dataclass(frozen=True)
+class Wanted:
+    """Rows of `table` of [since, until), since the beginning where that is None, for which each of `tests` of a column
+    holds; of row groups those that may have some. `columns`: those of the answer."""
 
-        fragments = [files.make_fragment(path, filesystem=self._lake.filesystem) for path in names]
-        if chosen:
-            with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
-                fragments = list(pool.map(needed, fragments))
-        source = ds.FileSystemDataset(fragments, schema, files, self._lake.filesystem)
-        if self._span == Span() or group not in schema.names:
-            return source.to_table(columns, filter=wanted, fragment_readahead=reader.files_ahead(self._lake))
-        found = pa.schema([schema.field(name) for name in columns])
-        return pa.Table.from_batches(self._batches(source, columns, wanted, group), found)
+    table: str
+    columns: Sequence[str]
+    since: datetime | None
+    until: datetime
+    tests: "Sequence[tuple[str, Span | Only]]"
 
-    def _batches(
-        self, source: ds.Dataset, columns: Sequence[str], wanted: pc.Expression, group: str
-    ) -> Iterator[pa.RecordBatch]:
-        span, ahead = self._span_of(group), reader.files_ahead(self._lake)
-        for batch in source.to_batches(list(columns), filter=wanted, fragment_readahead=ahead):
-            if batch.num_rows:
-                is_mine = span.of(batch[group])
-                yield batch if is_mine.all() else batch.filter(pa.array(is_mine))
+    @property
+    def schema(self) -> pa.Schema:
+        whole = with_dictionaries(TABLES[self.table])
+        return pa.schema([whole.field(name) for name in self.columns])
+
+    def read(self, lake: Lake, path: str) -> pa.Table:
+        """Of one file. Columns that it lacks are null."""
+        time, schema = reader.TIME_COLUMN[self.table], TABLES[self.table]
+        texts = [field.name for field in schema if field.type == TEXT]
+        with lake.filesystem.open_input_file(path) as source:
+            file = pq.ParquetFile(source, pre_buffer=lake.is_object_store, read_dictionary=texts)
+            held = [set(row_groups(file.metadata, name, test.may_hold)) for name, test in self.tests]
+            chosen = sorted(set(range(file.metadata.num_row_groups)).intersection(*held))
+            if time not in file.schema_arrow.names:
+                raise pa.ArrowInvalid(f"The file has no column {time}: it is of another table.")
+            asked = dict.fromkeys([*self.columns, time, *(name for name, _ in self.tests)])
+            needed = [name for name in asked if name in file.schema_arrow.names]
+            rows = file.read_row_groups(chosen, columns=needed, use_threads=False)
+        at = np.asarray(pc.cast(pc.cast(rows[time], TIME), pa.int64()))
+        is_wanted = at < microseconds(self.until)
+        if self.since is not None:
+            is_wanted &= at >= microseconds(self.since)
+        for name, test in self.tests:
+            is_wanted &= test.of(rows[name])
+        rows = rows if is_wanted.all() else rows.filter(pa.array(is_wanted))
+        return pa.table([_as(rows, field) for field in self.schema], schema=self.schema)
+
+
+def _as(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
+    if field.name not in rows.column_names:
+        return pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+    # A cast to the same type copies all the same.
+    column = rows[field.name]
+    return column if column.type == field.type else column.cast(field.type)
 
 
 def with_dictionaries(schema: pa.Schema) -> pa.Schema:
