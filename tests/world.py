@@ -16,6 +16,7 @@ from consumers.models import (
     Reading,
     Topic,
 )
+from consumers.polling.brokers.remembered import microseconds
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 
@@ -93,6 +94,15 @@ def a_snapshot(
 ) -> QueueSnapshot:
     values: dict[str, Any] = {"consumer_offset": consumer, "broker_offset": broker, "min_offset": 0}
     return QueueSnapshot.objects.create(group=group, queue=queue, **(values | {"changed_at": ago(5)} | fields))
+
+
+def stored_us(seconds: float) -> int:
+    return microseconds(ago(seconds))
+
+
+def first_stored(seconds: float) -> dict[str, int]:
+    """What polls tell of a queue's first unconsumed message that was stored so long ago."""
+    return {"first_stored_us": stored_us(seconds), "first_stored_error_us": 20_000_000}
 
 
 def a_judged_queue(group: ConsumerGroup, queue: Queue, state: str = "OK", **fields: Any) -> QueueState:

@@ -233,7 +233,7 @@ def _time_lag_kind(queues: Iterable[QueueRow], lag: int | None, time_lag: float 
     """Of the longest time lag of these queues."""
     kinds = {queue.time_lag_kind for queue in queues if queue.time_lag_seconds}
     kind = next((one for one in (TimeLagKind.AT_LEAST, TimeLagKind.INTERPOLATED) if one in kinds), TimeLagKind.EXACT)
-    return time_lag_kind(lag, time_lag, kind)
+    return time_lag_kind(lag, time_lag, kind, time_lag)
 
 
 def _known_at(queues: Iterable[QueueRow]) -> list[datetime]:

@@ -32,6 +32,7 @@ class GroupGauges(NamedTuple):
     total: int | None
     total_unknown_reason: str | None
     judged_time_lag_kind: str | None
+    judged_time_lag_seconds: float | None
     judged_at: datetime | None
     judged_state: str | None
     judged_rule: str | None
@@ -84,12 +85,14 @@ class GroupGauges(NamedTuple):
 
     @property
     def time_lag_kind(self) -> TimeLagKind:
-        return time_lag_kind(self.lag_messages, self.time_lag_seconds, self.judged_time_lag_kind)
+        return time_lag_kind(
+            self.lag_messages, self.time_lag_seconds, self.judged_time_lag_kind, self.judged_time_lag_seconds
+        )
 
 
 STORED = (
     "pk", "cluster", "cluster__name", "name", "total__pk", "total__unknown_reason", "judged__time_lag_kind",
-    "judged__judged_at", "judged__state", "judged__rule", "judged__expiry_forecast",
+    "judged__time_lag_seconds", "judged__judged_at", "judged__state", "judged__rule", "judged__expiry_forecast",
     "judged__last_rebalance_at", "consume_enable", "consume_type",
     "message_model", "outside_store", "membership_at", "membership_error", "settled_at", "members_changed_at",
 )  # fmt: skip

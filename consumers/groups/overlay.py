@@ -13,15 +13,25 @@ from functools import cached_property
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
 
-from consumers.models import ConsumerGroup, GroupState, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
+from consumers.models import (
+    ConsumerGroup,
+    GroupState,
+    GroupWindow,
+    QueueSnapshot,
+    QueueState,
+    State,
+    TimeLagKind,
+    TopicKind,
+)
+from consumers.polling.brokers.remembered import microseconds
 from consumers.queries.groups import LiveGroups
 from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
-from consumers.queries.queues.overlay import ENDED_BY_NO_LAG
+from consumers.queries.queues.overlay import ENDED_BY_NO_LAG, SECOND_US
 from consumers.vocabulary.states import UnknownReason
 
 from .late_queues import RANKS, with_late_ranks
@@ -352,11 +362,26 @@ class Overlay:
         )
 
     def _time_lag(self) -> Case:
-        """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older than the lag."""
+        """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older: then polls tell."""
+        seconds = models.FloatField()
+        read_us = {
+            pk: microseconds(one.newest_reading_at) for pk, one in self.clusters.items() if one.newest_reading_at
+        }
+        is_young = Q(judged__time_lag_seconds=0, judged__time_lag_kind=TimeLagKind.EXACT, total__lag_messages__gt=0)
+        polled = [
+            When(
+                is_young & Q(cluster=pk, total__first_stored_us__lt=at_us),
+                then=self._judged(
+                    ExpressionWrapper((at_us - F("total__first_stored_us")) / Value(float(SECOND_US)), seconds)
+                ),
+            )
+            for pk, at_us in read_us.items()
+        ]
         return Case(
             When(shown_lag_messages=0, then=Value(0.0)),
             When(judged__time_lag_seconds__gt=0, then=self._judged(F("judged__time_lag_seconds"))),
-            output_field=models.FloatField(),
+            *polled,
+            output_field=seconds,
         )
 
     def _taken_at(self) -> Coalesce | F:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from consumers.models import GroupKind, State, TimeLagKind
+from consumers.models import GroupKind, GroupState, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.reasons import ReasonCode, volume_code
 from consumers.vocabulary.states import ExpiryForecast, RuleCode
@@ -64,7 +64,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "lag_messages": lag,
         "lag_messages_at_least": at_least,
         "time_lag_seconds": time_lag,
-        "time_lag_kind": time_lag_kind(lag, time_lag, judged.time_lag_kind if judged else None),
+        "time_lag_kind": time_lag_kind(lag, time_lag, *_judged_time_lag(judged)),
         "time_lag_at": _time_lag_at(shown, lag, time_lag),
         "drain_seconds": drain,
         "message_model": group.message_model,
@@ -95,14 +95,23 @@ def group_row(shown: ShownGroup) -> GroupRow:
     return GroupRow(**row_fields(shown))
 
 
-def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -> TimeLagKind:
-    """`judged` is the kind of the newest evaluation, null where there is none."""
+def time_lag_kind(
+    lag: int | None, time_lag: float | None, judged: str | None, judged_seconds: float | None
+) -> TimeLagKind:
+    """`judged` is the kind of the newest evaluation, null where there is none, and `judged_seconds` its time lag."""
     if time_lag is None or judged is None:
         return TimeLagKind.EXACT if lag == 0 else TimeLagKind.UNKNOWN
     if lag == 0:
         return TimeLagKind.EXACT
     # One of its queues is unknown: it may have waited for longer.
-    return TimeLagKind.AT_LEAST if lag is None else TimeLagKind(judged)
+    if lag is None:
+        return TimeLagKind.AT_LEAST
+    # An evaluated zero is from before the lag, and the time lag from the polls.
+    return TimeLagKind(judged) if judged_seconds else TimeLagKind.INTERPOLATED
+
+
+def _judged_time_lag(judged: GroupState | None) -> tuple[str | None, float | None]:
+    return (None, None) if judged is None else (judged.time_lag_kind, judged.time_lag_seconds)
 
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
@@ -152,11 +161,11 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _time_lag_at(shown: ShownGroup, lag: int | None, time_lag: float | None) -> datetime | None:
-    """A time lag of zero is of the newest reading; any other was evaluated for a time before that of the lag."""
+    """A time lag of zero, or that polls tell, is of the newest reading; any other was evaluated for an earlier time."""
     if time_lag is None:
         return None
     taken_at: datetime | None = shown.shown("taken_at")
-    return taken_at if lag == 0 or shown.judged is None else shown.judged.judged_at
+    return taken_at if lag == 0 or shown.judged is None or not shown.judged.time_lag_seconds else shown.judged.judged_at
 
 
 def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPart]:

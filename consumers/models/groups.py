@@ -79,6 +79,9 @@ class GroupTotal(models.Model):
     lag_messages = models.BigIntegerField(null=True)
     lag_messages_at_least = models.BigIntegerField(null=True)
     expired_messages = models.BigIntegerField(null=True, help_text="Null while a min offset that matters is not known")
+    first_stored_us = models.BigIntegerField(
+        null=True, help_text="The earliest of its queues with a lag; null while one of them has none"
+    )
     retired_queues = models.IntegerField(default=0, help_text="Of topics that no member subscribes to: in no sum")
     dlq_messages = models.BigIntegerField(null=True)
     unknown_reason = models.TextField(null=True)
@@ -141,6 +144,12 @@ class QueueSnapshot(models.Model):
     waiting_since = models.DateTimeField(
         null=True, help_text="The first reading that had this consumer offset with a lag; null without one"
     )
+    first_stored_us = models.BigIntegerField(
+        null=True,
+        help_text="When the first unconsumed message was stored, in microseconds since 1970: interpolated between two "
+        "readings; null where they do not tell",
+    )
+    first_stored_error_us = models.BigIntegerField(null=True)
     changed_at = models.DateTimeField()
 
     class Meta:

@@ -29,6 +29,7 @@ from consumers.models import (
 from consumers.ownership.segments import LEAST_SECONDS
 from consumers.queries.history import as_list
 from consumers.queries.limits import ClusterAge, Limits
+from consumers.queries.queues.overlay import polled_seconds
 from consumers.vocabulary.states import BROADCASTING, MASTER, NO_LAG_REASONS, UnknownReason
 
 # The offsets of each group, topic and broker, as sums over queues: one unknown queue makes the sum unknown.
@@ -262,25 +263,27 @@ def part_waits(
     }
     samples = _samples(cluster_id)
     read_at = {broker.name: broker.last_read_at for broker in overlay.clusters[cluster_id].brokers}
-    for group, queue, topic, broker, offset, seconds, kind in _behind(cluster_id):
+    for group, queue, topic, broker, offset, first_us, seconds, kind in _behind(cluster_id):
         key = (group, topic, broker)
         before = waits.get(key)
         if before is not None:
             judged = (seconds, kind) if groups[group].is_judged else NOT_JUDGED
-            wait, kind = first_wait(samples.get((group, queue)), offset, read_at[broker], judged)
+            wait, kind = first_wait(samples.get((group, queue)), offset, first_us, read_at[broker], judged)
             waits[key] = None if wait is None or kind == TimeLagKind.AT_LEAST else max(before, wait)
     return {key: wait for key, wait in waits.items() if wait is not None}
 
 
-def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, float | None, str | None]]:
-    """The queues with lag: group and queue id, topic, broker, consumer offset, evaluated seconds and their kind."""
+def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, int | None, float | None, str | None]]:
+    """The queues with lag: group and queue id, topic, broker, consumer offset, when polls say that its message was
+    stored, evaluated seconds and their kind.
+    """
     state = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
     rows = QueueSnapshot.objects.filter(KNOWN_LAG, group__cluster=cluster_id, broker_offset__gt=F("consumer_offset"))
     rows = rows.annotate(
         judged_seconds=Subquery(state.values("time_lag_seconds")[:1], output_field=FloatField()),
         judged_kind=Subquery(state.values("time_lag_kind")[:1]),
     )
-    columns = ("group_id", "queue_id", "queue__topic__name", "queue__broker", "consumer_offset")
+    columns = ("group_id", "queue_id", "queue__topic__name", "queue__broker", "consumer_offset", "first_stored_us")
     return rows.values_list(*columns, "judged_seconds", "judged_kind").order_by().iterator(chunk_size=CHUNK)
 
 
@@ -298,13 +301,23 @@ Wait = tuple[float | None, str | None]
 NOT_JUDGED: Wait = (None, None)
 
 
-def first_wait(sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: Wait) -> Wait:
-    """By the broker's store time of the message at exactly this offset, else by the evaluation: as overlay.time_lag."""
+def first_wait(
+    sample: tuple[int | None, datetime] | None,
+    offset: int,
+    first_stored_us: int | None,
+    read_at: datetime | None,
+    judged: Wait,
+) -> Wait:
+    """By the broker's store time of the message at exactly this offset, else by the evaluation, and by the polls where
+    the lag is newer than that: as overlay.time_lag.
+    """
     if sample is not None and sample[0] == offset and read_at is not None:
         seconds = (read_at - sample[1]).total_seconds()
         if seconds > 0:
             return seconds, TimeLagKind.EXACT
-    return judged if judged[0] is not None and judged[0] > 0 else NOT_JUDGED
+    if judged[0] == 0 and (polled := polled_seconds(first_stored_us, read_at)) is not None:
+        return polled, TimeLagKind.INTERPOLATED
+    return judged if judged[0] else NOT_JUDGED
 
 
 # Members with the labels of rocketmq-exporter's families: those of the newest complete answer, and their recent

@@ -126,8 +126,8 @@ def _oldest(overlay: Overlay, filters: GroupFilters, seconds: float | None) -> i
         return None
     found = filtered(overlay, filters, groups=overlay.as_read)
     read = found.filter(unread_by__isnull=True, shown_time_lag_seconds=seconds)
-    # What is above zero is shown as it was evaluated: few groups are left to look at.
-    read = read.filter(judged__time_lag_seconds=seconds) if seconds else read
+    # What is above zero is shown as it was evaluated, or is of a group with a newer lag: fewer groups are left.
+    read = read.filter(judged__time_lag_seconds__in=(seconds, 0.0)) if seconds else read
     return read.order_by("name", "pk").values_list("pk", flat=True).first()
 
 

@@ -62,7 +62,8 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
         judged_kind=Subquery(seconds.values("time_lag_kind")[:1]),
     )
     columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id")
-    numbers = ("queue_id", "consumer_offset", "broker_offset", "unknown_reason", "judged_seconds", "judged_kind")
+    numbers = ("queue_id", "consumer_offset", "broker_offset", "unknown_reason", "first_stored_us")
+    waits = ("judged_seconds", "judged_kind")
     samples = {
         (group, queue): (offset, at)
         for group, queue, offset, at in QueueSample.objects.filter(
@@ -74,8 +75,8 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
     exact = _brokers(overlay, overlay.has_exact_lags)
     read_at = {(age.cluster_id, age.name): age.last_read_at for age in overlay.brokers.values()}
     found = []
-    for of_cluster, group, topic, broker, queue_id, queue, offset, end, unknown, *waited in (
-        rows.order_by(*columns).values_list("group__cluster_id", *columns, *numbers).iterator(chunk_size=CHUNK)
+    for of_cluster, group, topic, broker, queue_id, queue, offset, end, unknown, first_us, *waited in (
+        rows.order_by(*columns).values_list("group__cluster_id", *columns, *numbers, *waits).iterator(chunk_size=CHUNK)
     ):
         if (of_cluster, broker) not in read:
             continue
@@ -85,7 +86,7 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
         if at_least:
             # Its first message is known, whatever its broker hides behind it.
             of_judged = tuple(waited) if group in judged else NOT_JUDGED
-            wait = first_wait(samples.get((group, queue)), offset, read_at[of_cluster, broker], of_judged)
+            wait = first_wait(samples.get((group, queue)), offset, first_us, read_at[of_cluster, broker], of_judged)
         shown_end = None if lag is None else end
         found.append(QueueNumbers(group, topic, broker, queue_id, offset, shown_end, lag, *wait))
     return found

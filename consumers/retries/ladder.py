@@ -160,7 +160,7 @@ def _queues(group: ConsumerGroup, age: ClusterAge, now: datetime) -> list[_Queue
         broker, place = brokers.get(row.queue.broker), row.queue
         read = offsets(row, broker, now, limit)
         asked = asked_time_lag(samples.get(row.queue_id), read, broker, limit)
-        late = time_lag(read, states.get(row.queue_id), unjudged, asked)
+        late = time_lag(read, states.get(row.queue_id), unjudged, asked, broker.last_read_at if broker else None)
         where = gettext("%(topic)s, queue %(queue_id)s on %(broker)s") % {
             "topic": place.topic.name,
             "queue_id": place.queue_id,

@@ -145,6 +145,7 @@ class GroupValues(NamedTuple):
     judged_rule: str | None
     judged_expiry_forecast: str | None
     judged_time_lag_kind: str | None
+    judged_time_lag_seconds: float | None
     judged_since: datetime | None
     judged_at: datetime | None
     rank: int
@@ -168,7 +169,9 @@ class GroupValues(NamedTuple):
     @property
     def is_time_lag_bound(self) -> bool:
         """A queue of the group may have waited for longer than its time lag says."""
-        kind = time_lag_kind(self.lag_messages, self.time_lag_seconds, self.judged_time_lag_kind)
+        kind = time_lag_kind(
+            self.lag_messages, self.time_lag_seconds, self.judged_time_lag_kind, self.judged_time_lag_seconds
+        )
         return kind == TimeLagKind.AT_LEAST
 
     @property

@@ -25,7 +25,7 @@ from consumers.models import (
 from consumers.polling.flags import retired_topics
 from consumers.polling.heads import unfinished_heads
 from consumers.queries.limits import BrokerAge
-from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
+from consumers.queries.queues.overlay import LateTimes, Polled, late_state, polled_seconds, unread_reason
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
 from consumers.words.reasons import coded_reason, reason_words
@@ -35,6 +35,7 @@ from .scan import HOLDS_NOTHING, GroupScan, silent_groups, why_no_owners, why_no
 
 SNAPSHOT = (
     *("group_id", "queue_id", "queue__broker", "consumer_offset", "broker_offset", "unknown_reason", "waiting_since"),
+    "first_stored_us",
 )
 JUDGED = (
     *("group_id", "queue_id", "queue__broker", "queue__queue_id", "state", "rule", "since", "time_lag_seconds"),
@@ -60,13 +61,15 @@ class JudgedPart(NamedTuple):
 @dataclass
 class TopicPart:
     """One group's queues of the topic. `lags` are those of queues that have one by their nature; null has its reason.
-    `polled` and `judged` are by the queue's id. `bound`: why the lag is a lower bound; null where it is not.
+    `polled`, `waited` (seconds, by polls) and `judged` are by the queue's id. `bound`: why the lag is a lower bound;
+    null where it is not.
     """
 
     place: int
     lags: list[tuple[int, int | None, str]] = field(default_factory=list)  # queue pk, lag, stored reason
     judged: dict[int, JudgedPart] = field(default_factory=dict)
     polled: dict[int, Polled] = field(default_factory=dict)
+    waited: dict[int, float | None] = field(default_factory=dict)
     bound: str | None = None
 
     @property
@@ -81,12 +84,14 @@ class TopicPart:
 
     @property
     def time_lag_seconds(self) -> float | None:
-        """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older than the lag."""
+        """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older: then polls tell."""
         longest: list[float] = []
         for queue, lag, _ in self.lags:
             judged = self.judged.get(queue)
             seconds = 0.0 if lag == 0 else judged.time_lag_seconds if judged is not None and lag else None
-            if seconds is None or (lag and seconds <= 0):
+            if lag and seconds == 0:
+                seconds = self.waited.get(queue)
+            if seconds is None:
                 return None
             longest.append(seconds)
         return max(longest, default=None)
@@ -104,7 +109,7 @@ def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
     parts: dict[int, TopicPart] = {}
     gone = _retired(scan, topic)
     snapshots = QueueSnapshot.objects.filter(**of_topic).order_by("queue__broker", "queue__queue_id")
-    for group, queue, broker, consumer, end, reason, waiting_since in snapshots.values_list(*SNAPSHOT):
+    for group, queue, broker, consumer, end, reason, waiting_since, first_us in snapshots.values_list(*SNAPSHOT):
         if (place := scan.places.get(group)) is None or group in gone:
             continue
         part = parts.setdefault(group, TopicPart(place))
@@ -114,6 +119,8 @@ def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
             part.lags.append((queue, lag, no_lag))
             part.bound = part.bound or (_bound(scan, place, broker) if lag is not None else None)
         is_unread = _unread(scan, place, broker) is not None
+        age = _broker(scan, place, broker)
+        part.waited[queue] = polled_seconds(first_us, age.last_read_at if age is not None else None)
         part.polled[queue] = _polled(scan, place, lag, no_lag, None if is_unread else waiting_since)
     states = QueueState.objects.filter(**of_topic).annotate(text=Cast("detail", TextField()))
     for judged in map(JudgedPart._make, states.values_list(*JUDGED, "text")):

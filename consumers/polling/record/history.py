@@ -15,7 +15,7 @@ from consumers.polling.reading import ClientReading, MembersReading, OffsetsRead
 from consumers.polling.samples.reading import FirstStored, QueueKey, places
 
 from .keyed_rows import EntityIds, HeldKey, RowQueues, numbers_at
-from .snapshots import LOST, NULL, OFFSETS, Coded, Columns
+from .snapshots import NULL, NUMBERS, OFFSETS, Coded, Columns
 
 # A reading's rows: first as one Arrow table of all brokers, then as columns keyed by what is stored.
 
@@ -101,8 +101,8 @@ def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:
 
 def reading_columns(rows: pa.Table, queues: RowQueues, ids: EntityIds) -> Columns:
     """`rows` with primary keys for names, sorted by key. Every group and queue must have its key by then."""
-    unlost = np.full((rows.num_rows, len(LOST)), NULL, np.int64)
-    offsets = np.column_stack([*(pc.fill_null(rows[name], NULL).to_numpy() for name in OFFSETS), unlost])
+    unread = np.full((rows.num_rows, len(NUMBERS) - len(OFFSETS)), NULL, np.int64)
+    offsets = np.column_stack([*(pc.fill_null(rows[name], NULL).to_numpy() for name in OFFSETS), unread])
     columns = Columns(
         (_keys_of(rows["group"], ids.groups) << 32) | queues.keyed(ids.queues),
         offsets.astype(np.int64, copy=False),

@@ -5,7 +5,7 @@ memory is updated only after the database was written.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -42,8 +42,9 @@ from .history import reading_columns, reading_rows, write_history
 from .intervals import record_unsubscribed
 from .keyed_rows import EntityIds, RowQueues
 from .members import record_members
-from .snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
+from .snapshots import Columns, changed, forget, stored_columns, write
 from .totals import GroupKinds, Moves, totals, write_totals
+from .waiting import by_waiting, ends_read, with_first_stored
 
 # How often each group was without a member, by day: this distinguishes a habit from a crash.
 # Counts are stored every ten minutes, because 10,000 groups must not cost 10,000 writes a reading. A process that ends
@@ -91,42 +92,6 @@ def added(stored: Counts, counts: Counts, now: datetime) -> Counts:
     days = sorted(day for day in stored.keys() | counts.keys() if day >= first)
     none = [0, 0]
     return {day: [a + b for a, b in zip(stored.get(day, none), counts.get(day, none), strict=True)] for day in days}
-
-
-# Since when each consumer offset has had a lag: the first reading with the same offset and a lag.
-# When the offset of a queue moves, the wait starts anew: a lagging group that consumes never waits for long.
-
-CONSUMER, END = OFFSETS.index("consumer_offset"), OFFSETS.index("broker_offset")
-
-
-def by_waiting(
-    before: Columns, after: Columns, chosen: np.ndarray, now: datetime
-) -> Iterator[tuple[np.ndarray, dict[str, datetime | None]]]:
-    """The `chosen` rows of `after` in parts, each with the values to store; no field if the stored value stays."""
-    waits = has_lag(after)
-    stays = waits & _waited(before, after)
-    parts: list[tuple[np.ndarray, dict[str, datetime | None]]] = [
-        (stays, {}),
-        (waits & ~stays, {"waiting_since": now}),
-        (~waits, {"waiting_since": None}),
-    ]
-    for part, stored in parts:
-        if (part & chosen).any():
-            yield part & chosen, stored
-
-
-def has_lag(columns: Columns) -> np.ndarray:
-    """For each row, whether it is known to have a lag."""
-    consumer, end = columns.offsets[:, CONSUMER], columns.offsets[:, END]
-    return columns.reasons.is_in([None]) & (consumer != NULL) & (end != NULL) & (end > consumer)
-
-
-def _waited(before: Columns, after: Columns) -> np.ndarray:
-    """For each row of `after`, whether it had a lag at the same consumer offset before."""
-    if not len(before.keys):
-        return np.zeros(len(after.keys), bool)
-    at, same = before.find(after.keys)
-    return same & has_lag(before)[at] & (before.offsets[at, CONSUMER] == after.offsets[:, CONSUMER])
 
 
 # Acknowledged losses: their queues count as never committed, and still show the lost offset.
@@ -267,7 +232,9 @@ class Recorder:
         # A broadcasting group's offset leaves the broker with its members: the queue stays, and its lag is unknown.
         silent = np.isin(gone.groups, list(broadcasting))
         kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), UnknownReason.NOT_REPORTED)
+        last = Reading.objects.filter(cluster=self.cluster).first()
         after = remembering(fresh.joined(kept), self.stored, self.read_at)
+        after = with_first_stored(after, self.stored, ends_read(last), reading.taken_at)
         for part, waiting in by_waiting(self.stored, after, changed(self.stored, after), reading.taken_at):
             write(after.take(part), reading.taken_at, **waiting)
         forget(gone.take(~silent))
@@ -275,9 +242,11 @@ class Recorder:
         self.moves.note(self.stored, after, self.ids, read, reading.taken_at, limits)
         self.stored = after.joined(unread)
         self.read_at |= dict.fromkeys(read, reading.taken_at)
-        self._record_totals(reading, read, kinds)
+        self._record_totals(reading, read, kinds, last.taken_at if last else None)
 
-    def _record_totals(self, reading: OffsetsReading, read: set[str], kinds: GroupKinds) -> None:
+    def _record_totals(
+        self, reading: OffsetsReading, read: set[str], kinds: GroupKinds, last_taken_at: datetime | None
+    ) -> None:
         errors = {broker.name: broker.error for broker in reading.brokers if not broker.read}
         rows = self.stored
         for name in rows.brokers.distinct():
@@ -286,16 +255,10 @@ class Recorder:
                 reason = of_broker(UnknownReason.BROKER_UNREACHABLE, name, error)
                 rows = rows.with_reason(rows.brokers.is_in([name]), reason)
         groups = sorted(self.ids.groups.values())
-        last = Reading.objects.filter(cluster=self.cluster).first()
         sums = totals(
             rows, groups, self._dead_letters(reading), self._never_read(reading), kinds, brokers_behind(reading)
         )
-        write_totals(
-            self.cluster,
-            sums,
-            reading.taken_at,
-            last.taken_at if last else None,
-        )
+        write_totals(self.cluster, sums, reading.taken_at, last_taken_at)
 
     def _never_read(self, reading: OffsetsReading) -> str | None:
         known = set(self.cluster.brokers.filter(last_read_at__isnull=False).values_list("name", flat=True))

@@ -90,7 +90,9 @@ class Coded:
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
 # Columns remembered of a lost offset; its time in microseconds since 1970.
 LOST = ("lost_offset", "lost_at")
-NUMBERS = (*OFFSETS, *LOST)
+# When the first unconsumed message was stored, as far as two readings tell: waiting.py.
+FIRST_STORED = ("first_stored_us", "first_stored_error_us")
+NUMBERS = (*OFFSETS, *LOST, *FIRST_STORED)
 NULL = np.iinfo(np.int64).min
 PIECE = 50_000
 
@@ -168,12 +170,13 @@ def stored_columns(cluster: Cluster, kind_of: Callable[[str, str], str]) -> Colu
 
 
 def _columns_of(rows: Sequence[tuple[Any, ...]], kind_of: Callable[[str, str], str]) -> Columns:
+    texts = 2 + len(NUMBERS)
     columns = Columns(
         np.array([row[0] << 32 | row[1] for row in rows], np.int64),
-        np.array([[NULL if value is None else _number(value) for value in row[2:8]] for row in rows], np.int64),
-        Coded.of(row[8] for row in rows),
-        Coded.of(row[9] for row in rows),
-        Coded.of(kind_of(row[10], row[11]) for row in rows),
+        np.array([[NULL if value is None else _number(value) for value in row[2:texts]] for row in rows], np.int64),
+        Coded.of(row[texts] for row in rows),
+        Coded.of(row[texts + 1] for row in rows),
+        Coded.of(kind_of(*row[texts + 2 :]) for row in rows),
     )
     return columns.take(np.argsort(columns.keys))
 

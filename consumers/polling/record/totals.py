@@ -80,7 +80,7 @@ NO_KINDS = GroupKinds()
 NOT_BEHIND: Mapping[str, int] = {}
 
 
-CONSUMER, BROKER, MIN, LOST_OFFSET = 0, 1, 2, 4
+CONSUMER, BROKER, MIN, LOST_OFFSET, FIRST_STORED = 0, 1, 2, 4, 6
 
 COUNTED_KINDS = ("normal", "retry", "system")
 
@@ -94,6 +94,7 @@ class Total:
     lag_messages: int | None
     lag_messages_at_least: int | None
     expired_messages: int | None
+    first_stored_us: int | None
     retired_queues: int
     dlq_messages: int | None
     unknown_reason: str | None
@@ -126,7 +127,7 @@ def totals(
 
 
 def _without_lag(total: Total, reason: str) -> Total:
-    return replace(total, lag_messages=None, expired_messages=None, unknown_reason=reason)
+    return replace(total, lag_messages=None, expired_messages=None, first_stored_us=None, unknown_reason=reason)
 
 
 def _totals(
@@ -163,6 +164,7 @@ def _totals(
     reasons = _first_reasons(counted.take(never)) | _first_reasons(_bounds(counted.take(bound), behind))
     reasons |= _first_reasons(counted.take(unknown)) | _first_reasons(counted.take(lost))
     lags, expired = lag.tolist(), _expired(counted.take(known), size)
+    first_stored = _first_stored(counted.take(known), size)
     return {
         pk: Total(
             queues=count["all"][pk],
@@ -172,6 +174,7 @@ def _totals(
             lag_messages=lags[pk] if count["known"][pk] and not count["inexact"][pk] else None,
             lag_messages_at_least=lags[pk] if count["known"][pk] else None,
             expired_messages=expired[pk] if count["known"][pk] and not count["unknown"][pk] else None,
+            first_stored_us=first_stored[pk],
             retired_queues=retired[pk],
             dlq_messages=dead_letters.get(pk),
             unknown_reason=None
@@ -190,6 +193,16 @@ def _expired(known: Columns, size: int) -> list[int | None]:
     np.add.at(gone, known.groups[has_min], np.maximum(least[has_min] - consumer[has_min], 0))
     in_doubt = np.bincount(known.groups[~has_min & (consumer < end)], minlength=size).astype(bool)
     return [None if doubt else count for count, doubt in zip(gone.tolist(), in_doubt.tolist(), strict=True)]
+
+
+def _first_stored(known: Columns, size: int) -> list[int | None]:
+    """When the first unconsumed message of each group was stored; null if that of a queue with lag is not known."""
+    behind = known.take(known.offsets[:, CONSUMER] < known.offsets[:, BROKER])
+    none = np.iinfo(np.int64).max
+    first = np.full(size, none)
+    # The number for an unknown time is below all others.
+    np.minimum.at(first, behind.groups, behind.offsets[:, FIRST_STORED])
+    return [None if at in (none, NULL) else at for at in first.tolist()]
 
 
 def _bounds(rows: Columns, behind: Mapping[str, int]) -> Columns:

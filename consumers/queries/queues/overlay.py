@@ -7,6 +7,7 @@ from enum import StrEnum
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind
+from consumers.polling.brokers.remembered import microseconds
 from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
@@ -20,6 +21,8 @@ from consumers.words.spans import utc
 # Pure, as a table in docs/evaluation.md. The same for lists of groups, in SQL: groups/overlay.py.
 # Over as soon as nothing waits. Messages that were lost stay lost.
 ENDED_BY_NO_LAG = (State.STOP, State.STALL, State.REWIND, State.WARN)
+
+SECOND_US = 1_000_000
 
 # Say that the offset stands.
 STANDING = (State.STOP, State.STALL)
@@ -151,6 +154,8 @@ class Offsets:
     waiting_since: datetime | None = None
     code: UnknownReason | None = None
     lag_messages_at_least: int | None = None
+    first_stored_us: int | None = None
+    first_stored_error_us: int | None = None
 
 
 @dataclass(frozen=True)
@@ -187,6 +192,8 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
         waiting_since=snapshot.waiting_since,
         code=UnknownReason.DISPATCH_BEHIND if bound else _lag_code(snapshot),
         lag_messages_at_least=at_least,
+        first_stored_us=snapshot.first_stored_us,
+        first_stored_error_us=snapshot.first_stored_error_us,
     )
 
 
@@ -269,8 +276,8 @@ def time_lag(
     read_at: datetime | None = None,
     waited: float | None = None,
 ) -> TimeLag:
-    """Zero exactly where the lag is zero; an evaluated zero beside a lag is from before the lag. `waited`: how long the
-    first message has waited at least, which is told while no evaluation tells."""
+    """Zero exactly where the lag is zero. An evaluated zero beside a lag is from before the lag: then polls tell, if
+    they can. `waited`: how long the first message has waited at least, which is told while no evaluation tells."""
     if read.lag_messages == 0:
         return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None, read_at)
     if not read.lag_messages_at_least:
@@ -285,9 +292,25 @@ def time_lag(
         reason = gettext("the evaluated range does not contain the answer")
         return _no_time_lag(f"{reason}; {asked.reason}" if asked is not None else reason)
     if state.time_lag_seconds <= 0:
-        return _no_time_lag(gettext("the lag is newer than the last evaluation"))
+        return _polled_time_lag(read, read_at)
     kind = TimeLagKind(state.time_lag_kind)
     return TimeLag(state.time_lag_seconds, kind, state.time_lag_error_seconds, None, state.judged_at)
+
+
+def _polled_time_lag(read: Offsets, read_at: datetime | None) -> TimeLag:
+    seconds = polled_seconds(read.first_stored_us, read_at)
+    if seconds is None or read.first_stored_error_us is None:
+        return _no_time_lag(coded_reason(ReasonCode.LAG_IS_YOUNG))
+    return TimeLag(seconds, TimeLagKind.INTERPOLATED, read.first_stored_error_us / SECOND_US, None, read_at)
+
+
+def polled_seconds(first_stored_us: int | None, read_at: datetime | None) -> float | None:
+    """From the time at which the first unconsumed message was stored, as polls tell it, to the newest reading. Null
+    where that time is not past: a newer reading is being recorded, or a clock was set back."""
+    if first_stored_us is None or read_at is None:
+        return None
+    waited_us = microseconds(read_at) - first_stored_us
+    return waited_us / SECOND_US if waited_us > 0 else None
 
 
 def waited_seconds(read: Offsets, state: QueueState | None, judged: GroupState | None, now: datetime) -> float | None:

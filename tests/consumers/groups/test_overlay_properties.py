@@ -21,6 +21,8 @@ from tests.world import (
     a_snapshot,
     a_total,
     ago,
+    first_stored,
+    stored_us,
 )
 
 BROKERS = st.fixed_dictionaries(
@@ -29,6 +31,7 @@ BROKERS = st.fixed_dictionaries(
         "failing_since": st.sampled_from([None, ago(3)]),
     }
 )
+READ, NEVER_READ = ({"last_read_at": at, "failing_since": None} for at in (ago(5), None))
 QUEUES = st.fixed_dictionaries(
     {
         "broker": st.integers(0, 1),
@@ -37,6 +40,7 @@ QUEUES = st.fixed_dictionaries(
         # Since before the last evaluation, since it, for long, for a moment, or not known.
         "waiting_since": st.sampled_from([ago(3600), ago(240), ago(100), ago(10), None]),
         "unknown_reason": st.sampled_from([None, None, None, "never_committed", UnknownReason.CONSUMER_AHEAD]),
+        "stored": st.sampled_from([None, 8, 8, 20]),
     }
 )
 OFFLINE = {"online": False, "members": 0, "offline_since": ago(1200), "moved_at": ago(1300)}
@@ -58,10 +62,14 @@ GROUPS = st.fixed_dictionaries(
         "queues": st.lists(QUEUES, min_size=1, max_size=4),
         "judged": st.sampled_from([ago(10), ago(269), ago(271), ago(900), None]),
         "rule": st.sampled_from(["lagging", "paused"]),
-        "time_lag": st.sampled_from([None, 0.0, 33.0]),
+        "time_lag": st.sampled_from([None, 0.0, 0.0, 33.0]),
         "members": MEMBERS,
     }
 )
+
+
+def polled(seconds):
+    return {} if seconds is None else first_stored(seconds)
 
 
 def build(brokers, groups):
@@ -75,7 +83,7 @@ def build(brokers, groups):
         queues, since = wanted["queues"], wanted["judged"] or ago(20)
         for queue_id, one in enumerate(queues):
             queue = a_queue(cluster, f"topic-{number}", queue_id, broker=f"broker-{one['broker']}")
-            waits = {"waiting_since": one["waiting_since"] if one["lag"] else None}
+            waits = {"waiting_since": one["waiting_since"]} | polled(one["stored"]) if one["lag"] else {}
             a_snapshot(group, queue, 0, one["lag"], unknown_reason=one["unknown_reason"], **waits)
             a_judged_queue(group, queue, one["state"], time_lag_seconds=wanted["time_lag"], judged_at=since)
         counted = [one["lag"] for one in queues if one["unknown_reason"] is None]
@@ -84,7 +92,13 @@ def build(brokers, groups):
             and counted
             and not group.outside_store
         )
-        a_total(group, sum(counted) if is_whole else None, lag_messages_at_least=sum(counted) if counted else None)
+        stored = [one["stored"] for one in queues if one["unknown_reason"] is None and one["lag"]]
+        a_total(
+            group,
+            sum(counted) if is_whole else None,
+            lag_messages_at_least=sum(counted) if counted else None,
+            first_stored_us=stored_us(max(stored)) if stored and None not in stored else None,
+        )
         if wanted["judged"]:
             worst = min((one["state"] for one in queues), key=RANKS.__getitem__)
             fields = {"judged_at": wanted["judged"], "time_lag_seconds": wanted["time_lag"], "rule": wanted["rule"]}
@@ -141,6 +155,28 @@ def test_a_group_has_the_lag_of_its_queues(brokers, groups):
 
 
 @pytest.mark.django_db
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    brokers=st.tuples(*[st.sampled_from([READ, {"last_read_at": ago(20), "failing_since": ago(5)}])] * 2),
+    groups=st.lists(GROUPS, min_size=1, max_size=4),
+)
+def test_a_group_has_the_longest_time_lag_of_its_queues(brokers, groups):
+    made = build(brokers, groups)
+    rows = {row.id: row for row in group_list(GroupFilters(), now=NOW).rows}
+    for group in made:
+        row = rows[group.pk]
+        if not row.lag_messages or row.judged_at not in (ago(10), ago(269)):
+            continue
+        lagging = [queue for queue in group_queues(group, now=NOW) if queue.lag_messages]
+        times = [queue.time_lag_seconds for queue in lagging]
+        assert row.time_lag_seconds == (None if None in times else max(times))
+        if row.time_lag_seconds is not None:
+            assert {(queue.time_lag_kind, queue.time_lag_at) for queue in lagging} == {
+                (row.time_lag_kind, row.time_lag_at)
+            }
+
+
+@pytest.mark.django_db
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(brokers=st.tuples(BROKERS, BROKERS), groups=st.lists(GROUPS, min_size=1, max_size=4))
 def test_filters_and_counts_agree_with_the_rows(brokers, groups):
@@ -169,10 +205,8 @@ def test_a_list_is_ordered_by_the_stored_values_that_its_rows_show(brokers, grou
 
 def never_judged(waiting_since, *more):
     waiting = {"broker": 0, "lag": 7, "state": State.STALL, "waiting_since": waiting_since, "unknown_reason": None}
+    waiting["stored"] = None
     return {"queues": [waiting, *more], "judged": None, "rule": "lagging", "time_lag": None, "members": OFFLINE}
-
-
-READ, NEVER_READ = ({"last_read_at": at, "failing_since": None} for at in (ago(5), None))
 
 
 @pytest.mark.django_db

@@ -17,6 +17,7 @@ from tests.world import (
     a_queue,
     a_snapshot,
     ago,
+    first_stored,
 )
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +112,44 @@ def test_it_does_not_show_a_zero_time_lag_from_before_the_lag(group):
 
     assert the_row().time_lag_seconds is None
     assert the_row().unknown["time_lag_seconds"] == "the lag is newer than the last evaluation"
+
+
+def test_a_lag_that_is_newer_than_the_evaluation_has_the_time_lag_that_polls_tell(group):
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 90, 100, **first_stored(12))
+    a_judged_group(group)
+    a_judged_queue(group, queue, time_lag_seconds=0.0)
+
+    row = the_row()
+
+    assert (row.time_lag_seconds, row.time_lag_kind, row.time_lag_error_seconds) == (7.0, "interpolated", 20.0)
+    assert row.time_lag_at == row.taken_at == ago(5)
+
+
+@pytest.mark.parametrize(
+    ("judged", "stored", "seconds", "why"),
+    [
+        ({"time_lag_seconds": 33.0}, 12, 33.0, "it was evaluated"),
+        ({"time_lag_seconds": None}, 12, None, "the evaluation looked further back"),
+        ({"time_lag_seconds": 0.0}, 5, None, "a newer reading is being recorded"),
+        ({"time_lag_seconds": 0.0}, 3, None, "a newer reading is being recorded"),
+    ],
+    ids=["evaluated", "evaluated as unknown", "stored when it was read", "stored later"],
+)
+def test_what_polls_tell_is_of_a_newer_lag_alone(group, judged, stored, seconds, why):
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 90, 100, **first_stored(stored))
+    a_judged_group(group)
+    a_judged_queue(group, queue, **judged)
+    assert the_row().time_lag_seconds == seconds, why
+
+
+def test_while_evaluations_are_late_polls_tell_a_lower_bound_alone(group):
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 90, 100, waiting_since=ago(9), **first_stored(12))
+    a_judged_group(group, judged_at=ago(3600))
+    a_judged_queue(group, queue, time_lag_seconds=0.0)
+    assert (the_row().time_lag_seconds, the_row().time_lag_kind) == (9.0, "at_least")
 
 
 def test_it_keeps_the_state_and_no_number_of_an_evaluation_that_is_too_old(group):

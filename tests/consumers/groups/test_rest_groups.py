@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
+from consumers.models import GroupState, GroupTotal
 from tests.alert_rows import a_note
 from tests.world import (
     NOW,
@@ -16,6 +17,8 @@ from tests.world import (
     a_queue,
     a_snapshot,
     a_total,
+    ago,
+    stored_us,
 )
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +54,52 @@ def test_it_answers_in_the_named_fields(cluster, api):
     assert row["taken_at"] == "2026-03-14T02:59:55Z"
     assert row["time_lag_seconds"] is None
     assert row["unknown"]["time_lag_seconds"].startswith("the lag is newer than the last evaluation")
+
+
+def test_a_lag_that_is_newer_than_the_evaluation_has_the_time_lag_that_polls_tell(cluster, api):
+    a_whole_group(cluster, "billing", 40)
+    GroupTotal.objects.update(first_stored_us=stored_us(12.5))
+
+    [row] = api.get(URL).json()["results"]
+
+    assert (row["time_lag_seconds"], row["time_lag_kind"]) == (7.5, "interpolated")
+    assert row["time_lag_at"] == row["taken_at"] == "2026-03-14T02:59:55Z"
+    assert api.get("/api/v1/groups/prod/billing/status/").json()["time_lag_seconds"] == 7.5
+
+
+@pytest.mark.parametrize(
+    ("stored", "judged", "lag", "expected"),
+    [
+        (12, {"time_lag_seconds": 33.0}, 40, 33.0),
+        (12, {"time_lag_seconds": None}, 40, None),
+        (12, {"time_lag_kind": "at_least"}, 40, None),
+        (12, {"judged_at": ago(3600)}, 40, None),
+        (12, {}, 0, 0.0),
+        (12, {}, None, None),
+        (3, {}, 40, None),
+    ],
+    ids=[
+        "evaluated",
+        "evaluated as unknown",
+        "a queue was not evaluated",
+        "evaluated too long ago",
+        "no lag",
+        "a queue is unknown",
+        "a newer reading is being recorded",
+    ],
+)
+def test_what_polls_tell_is_of_a_newer_lag_alone(cluster, api, stored, judged, lag, expected):
+    group = a_whole_group(cluster, "billing", 40)
+    GroupTotal.objects.update(lag_messages=lag, first_stored_us=stored_us(stored))
+    GroupState.objects.filter(group=group).update(**judged)
+    assert api.get(URL).json()["results"][0]["time_lag_seconds"] == expected
+
+
+def test_groups_are_ordered_by_the_time_lag_that_polls_tell(cluster, api):
+    for name, seconds in (("audit", 8), ("billing", 30), ("stock", 12)):
+        group = a_whole_group(cluster, name, 40)
+        GroupTotal.objects.filter(group=group).update(first_stored_us=stored_us(seconds))
+    assert names(api, ordering="-time_lag_seconds") == ["billing", "stock", "audit"]
 
 
 def test_retries_of_a_group_that_never_committed_to_its_retry_topic_are_unknown_and_not_zero(cluster, api):

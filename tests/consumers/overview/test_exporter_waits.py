@@ -22,6 +22,7 @@ from tests.world import (
     a_snapshot,
     a_total,
     ago,
+    first_stored,
 )
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +72,13 @@ def test_a_lag_that_the_judgement_does_not_tell_makes_it_unknown(group: Consumer
     behind(group, 0, 5.0)
     behind(group, 1, seconds)
     assert wait_of(group) is None
+
+
+def test_a_lag_that_is_newer_than_the_judgement_waits_as_polls_tell(group: ConsumerGroup) -> None:
+    behind(group, 0, 5.0)
+    behind(group, 1, 0.0)
+    group.snapshots.filter(queue__queue_id=1).update(**first_stored(12.5))
+    assert wait_of(group) == 7.5
 
 
 @pytest.mark.parametrize(("stored_at", "wait"), [(ago(125), 120.0), (ago(-5), 7.0)])

@@ -16,6 +16,7 @@ from tests.world import (
     a_snapshot,
     a_total,
     ago,
+    stored_us,
 )
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,17 @@ def test_it_sums_what_is_known_of_all(cluster):
     assert (seen.lag_messages, seen.lag_messages_at_least, seen.dlq_messages) == (42, 42, 0)
     assert (seen.time_lag_seconds, seen.time_lag_kind, seen.oldest_group.group) == (61.0, "interpolated", "billing")
     assert (seen.counts[State.WARN], seen.counts[State.OK], seen.groups) == (1, 1, 2)
+
+
+def test_the_longest_time_lag_may_be_one_that_polls_tell(cluster):
+    a_whole_group(cluster, "billing", 40, time_lag_seconds=6.0, time_lag_kind="interpolated")
+    a_whole_group(cluster, "audit", 2)
+    GroupTotal.objects.filter(group__name="audit").update(first_stored_us=stored_us(12.5))
+
+    seen = the_overview()
+
+    assert (seen.time_lag_seconds, seen.time_lag_kind, seen.oldest_group.group) == (7.5, "interpolated", "audit")
+    assert seen.time_lag_at == ago(5)
 
 
 def test_it_has_no_sum_where_a_part_is_unknown(cluster):

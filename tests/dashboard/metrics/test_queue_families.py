@@ -21,6 +21,7 @@ from tests.world import (
     a_snapshot,
     a_total,
     ago,
+    first_stored,
 )
 
 pytestmark = pytest.mark.django_db
@@ -134,6 +135,14 @@ def kinds(api: Client) -> dict[str, tuple[str, float]]:
 def test_a_time_lag_says_whether_it_is_a_lower_bound(api: Client, named: ConsumerGroup) -> None:
     QueueState.objects.filter(group=named, time_lag_seconds=61.5).update(time_lag_kind="at_least")
     assert kinds(api) == {"0": ("at_least", 61.5), "1": ("exact", 0)}
+
+
+def test_a_lag_that_is_newer_than_the_evaluation_has_the_time_lag_that_polls_tell(
+    api: Client, named: ConsumerGroup
+) -> None:
+    QueueState.objects.filter(group=named).update(time_lag_seconds=0.0)
+    named.snapshots.update(**first_stored(12.5))
+    assert kinds(api) == {"0": ("interpolated", 7.5), "1": ("exact", 0)}
 
 
 def test_a_broker_that_hides_messages_tells_how_long_the_first_one_waits(api: Client, scrape: Scrape) -> None:

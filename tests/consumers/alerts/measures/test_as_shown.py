@@ -24,6 +24,8 @@ from tests.world import (
     a_snapshot,
     a_total,
     ago,
+    first_stored,
+    stored_us,
 )
 
 BROKERS = st.fixed_dictionaries(
@@ -32,7 +34,10 @@ BROKERS = st.fixed_dictionaries(
         "failing_since": st.sampled_from([None, ago(3)]),
     }
 )
-QUEUES = st.tuples(st.integers(0, 1), st.sampled_from([0, 7]), st.sampled_from(list(State)))
+# Broker, lag, state, and how long ago polls say that its first message was stored.
+QUEUES = st.tuples(
+    st.integers(0, 1), st.sampled_from([0, 7]), st.sampled_from(list(State)), st.sampled_from([None, 8, 20])
+)
 GROUPS = st.fixed_dictionaries(
     {
         "queues": st.lists(QUEUES, min_size=1, max_size=4),
@@ -65,13 +70,15 @@ def build(
 
 def _group(cluster: Cluster, number: int, wanted: dict[str, Any]) -> ConsumerGroup:
     group = a_group(cluster, f"group-{number}")
-    for queue_id, (broker, lag, state) in enumerate(wanted["queues"]):
+    for queue_id, (broker, lag, state, stored) in enumerate(wanted["queues"]):
         queue = a_queue(cluster, "Orders", queue_id, broker=f"broker-{broker}")
-        a_snapshot(group, queue, 0, lag)
+        a_snapshot(group, queue, 0, lag, **(first_stored(stored) if lag and stored else {}))
         a_judged_queue(group, queue, state, time_lag_seconds=wanted["time_lag"])
-    a_total(group, sum(lag for _, lag, _ in wanted["queues"]), expired_messages=3)
+    times = [stored for _, lag, _, stored in wanted["queues"] if lag]
+    first_us = stored_us(max(times)) if times and None not in times else None
+    a_total(group, sum(lag for _, lag, *_ in wanted["queues"]), expired_messages=3, first_stored_us=first_us)
     if wanted["judged"]:
-        worst = min((state for _, _, state in wanted["queues"]), key=RANKS.__getitem__)
+        worst = min((state for _, _, state, _ in wanted["queues"]), key=RANKS.__getitem__)
         a_judged_group(group, worst, judged_at=wanted["judged"], time_lag_seconds=wanted["time_lag"], retry_share=0.2)
     return group
 

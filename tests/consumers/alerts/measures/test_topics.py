@@ -18,6 +18,7 @@ from tests.world import (
     a_snapshot,
     a_total,
     ago,
+    first_stored,
 )
 
 pytestmark = pytest.mark.django_db
@@ -132,6 +133,18 @@ def test_notes_give_a_part_the_labels_of_its_group(cluster: Cluster) -> None:
     a_note("bill*")
     found = everything("Orders")
     assert [table.labels for table in (found.groups, found.topics["Orders"])] == [[{"team": "payments"}]] * 2
+
+
+@pytest.mark.parametrize(
+    ("polled", "seconds"), [({"first_stored_us": None}, None), (first_stored(12), 7.0), (first_stored(3), None)]
+)
+def test_a_lag_that_is_newer_than_the_evaluation_has_the_time_lag_that_polls_tell(
+    cluster: Cluster, polled: dict[str, int | None], seconds: float | None
+) -> None:
+    group = a_consumer(cluster)
+    a_part(group, "Orders", 3, time_lag_seconds=0.0)
+    group.snapshots.update(**polled)
+    assert orders().columns[Measure.TIME_LAG].values[0] == seconds
 
 
 def test_on_a_broker_that_is_behind_with_its_dispatch_a_lag_passes_a_condition_and_fails_none(cluster: Cluster) -> None:

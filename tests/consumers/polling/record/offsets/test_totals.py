@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 
-from consumers.polling.record.snapshots import NULL, Coded, Columns
+from consumers.polling.record.snapshots import NULL, NUMBERS, Coded, Columns
 from consumers.polling.record.totals import GroupKinds, totals
 from consumers.vocabulary.states import UnknownReason
 
 
 def columns(*rows):
-    """(group, queue, consumer, broker, kind, reason), and the min offset where it is known"""
-    ends = [(*row[2:4], row[6] if len(row) > 6 else None, None) for row in rows]
-    values = [[NULL if value is None else value for value in four] for four in ends]
+    """(group, queue, consumer, broker, kind, reason), and the min offset and first_stored_us where they are known"""
+    names = ("consumer_offset", "broker_offset", "min_offset", "first_stored_us")
+    known = [dict(zip(names, (*row[2:4], *row[6:8]), strict=False)) for row in rows]
+    values = [[NULL if (value := one.get(name)) is None else value for name in NUMBERS] for one in known]
     return Columns(
         np.array([row[0] << 32 | row[1] for row in rows], np.int64),
-        np.array(values, np.int64).reshape(-1, 4),
+        np.array(values, np.int64).reshape(-1, len(NUMBERS)),
         Coded.of(row[5] for row in rows),
         Coded.of("broker-a" for _ in rows),
         Coded.of(row[4] for row in rows),
@@ -87,6 +88,22 @@ def test_dead_letters_that_were_not_read_are_null():
 )
 def test_expired(sentence, rows, expected):
     assert totals(columns(*rows), [1], {})[1].expired_messages == expected, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rows", "expected"),
+    [
+        ("of one queue", [(*KNOWN, 0, 30)], 30),
+        ("the earliest of the queues", [(*KNOWN, 0, 30), (1, 2, 0, 5, "retry", None, 0, 20)], 20),
+        ("one queue's is not known", [(*KNOWN, 0, 30), (1, 2, 0, 5, "normal", None, 0, None)], None),
+        ("a level queue has none", [(*KNOWN, 0, 30), (1, 2, 5, 5, "normal", None, 0, None)], 30),
+        ("of dead letters", [(*KNOWN, 0, 30), (1, 2, 0, 5, "dlq", None, 0, 20)], 30),
+        ("without a lag", [(1, 2, 5, 5, "normal", None, 0, None)], None),
+    ],
+    ids=lambda value: value.replace(" ", "_") if isinstance(value, str) else None,
+)
+def test_when_the_first_unconsumed_message_was_stored(sentence, rows, expected):
+    assert totals(columns(*rows), [1], {})[1].first_stored_us == expected, sentence
 
 
 def test_queues_of_retired_topics_are_counted_apart():
