@@ -9,8 +9,8 @@ import pyarrow as pa
 from django.db import transaction
 
 from consumers.models import ConsumerGroup, GroupState, GroupWindow, State, StateChange
-from consumers.pipeline.kernel.columns import TOPIC_QUEUE, matches
-from consumers.polling.record.keyed_rows import upsert_rows
+from consumers.pipeline.kernel.columns import GROUP, TOPIC_QUEUE, matches
+from consumers.polling.record.keyed_rows import upsert, upsert_rows
 from consumers.vocabulary.states import RuleCode
 
 from .plain_rows import json_of, plain_rows, time_of
@@ -148,21 +148,23 @@ def write_group_windows(
     `groups`: as group_ids() gives them. `reach`: how long before a window the reading may lie that its volumes count
     from.
     """
-    rows = [
-        {
-            "group_id": groups[one["cluster"], one["group"]],
-            "start": one["start"],
-            **{name: one[name] for name in (*MEASURED, *VOLUMES)},
-            "volumes_unknown": {name: one[f"{name}_unknown"] for name in VOLUMES if one[name] is None},
-        }
-        for one in windows.to_pylist()
-        if (one["cluster"], one["group"]) in groups
+    keys = [groups.get(name) for name in zip(*(windows[name].to_pylist() for name in GROUP), strict=True)]
+    windows = windows.filter(pa.array([key is not None for key in keys], pa.bool_()))
+    known = [key for key in keys if key is not None]
+    columns: dict[str, Sequence[Any]] = {
+        "group_id": known,
+        **{name: windows[name].to_pylist() for name in ("start", *MEASURED, *VOLUMES)},
+    }
+    reasons = (zip(columns[name], windows[f"{name}_unknown"].to_pylist(), strict=True) for name in VOLUMES)
+    columns["volumes_unknown"] = [
+        {name: why for name, (value, why) in zip(VOLUMES, row, strict=True) if value is None}
+        for row in zip(*reasons, strict=True)
     ]
-    _write(rows, 60)
+    _write(columns, 60)
     for narrow, wide in WIDER:
         if has_ended(timedelta(seconds=narrow), since, until):
-            widen_groups({row["group_id"] for row in rows}, narrow, wide, since, until, reach)
-    return len(rows)
+            widen_groups(set(known), narrow, wide, since, until, reach)
+    return len(known)
 
 
 def widen_groups(
@@ -177,13 +179,14 @@ def widen_groups(
     for first in range(0, len(wanted), NAMED_AT_ONCE):
         chosen = GroupWindow.objects.filter(group__in=wanted[first : first + NAMED_AT_ONCE], step_seconds=narrow)
         stored = chosen.filter(start__gte=start, start__lt=end)
-        rows = (dict(zip(names, row, strict=True)) for row in plain_rows(stored.order_by("start"), *names))
-        parts = (
-            row | {"start": time_of(row["start"]), "volumes_unknown": json_of(row["volumes_unknown"])} for row in rows
-        )
-        _write(list(joined_windows(parts, narrow, wide, reach)), wide)
+        rows = list(plain_rows(stored.order_by("group_id", "start"), *names))
+        if rows:
+            parts: dict[str, Sequence[Any]] = dict(zip(names, zip(*rows, strict=True), strict=True))
+            read = {"start": time_of, "volumes_unknown": json_of}
+            parts |= {name: [made(value) for value in parts[name]] for name, made in read.items()}
+            _write(joined_windows(parts, narrow, wide, reach), wide)
 
 
-def _write(rows: Sequence[Mapping[str, Any]], step_seconds: int) -> None:
-    stepped = [{**row, "step_seconds": step_seconds} for row in rows]
-    upsert_rows(GroupWindow, ["group_id", "step_seconds", "start"], stepped)
+def _write(columns: Mapping[str, Sequence[Any]], step_seconds: int) -> None:
+    steps = {"step_seconds": [step_seconds] * len(columns["start"])}
+    upsert(GroupWindow, ["group_id", "step_seconds", "start"], {**columns, **steps})

@@ -1,10 +1,12 @@
 """Retries of a group in the last hour and dead-letter messages of the last day, summed from its widest windows."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from django.db.models import Count, Max, Min, Q, Sum
 
@@ -12,68 +14,113 @@ from consumers.lake.schemas import TEXT
 from consumers.models import GroupBroker, GroupWindow, Reading
 from consumers.vocabulary.reasons import VolumeReason
 
+from .kernel.segments import MICROSECONDS
 from .plain_rows import plain_rows, time_of
-from .slices import MINUTE, TEN_MINUTES, floor, microseconds
+from .slices import EPOCH, MINUTE, TEN_MINUTES, floor, microseconds, moment
 
 # The volumes of a window. Why one of them is not known: consumers/vocabulary/reasons.py.
 
 VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
 
 
-MEASURED = ("lag_messages", "time_lag_seconds", "consume_rate", "produce_rate", "readings", "unknown_reason")
+LAST = ("lag_messages", "time_lag_seconds")
+MEASURED = (*LAST, "consume_rate", "produce_rate", "readings", "unknown_reason")
 FIELDS = (*MEASURED, *VOLUMES, "volumes_unknown")
 
 
 def joined_windows(
-    parts: Iterable[Mapping[str, Any]], narrow_seconds: int, wide_seconds: int, reach: timedelta
-) -> Iterator[dict[str, Any]]:
-    """group_id, start and FIELDS of each wide window that has a part. `parts`: the same, by start."""
-    narrow, wide = timedelta(seconds=narrow_seconds), timedelta(seconds=wide_seconds)
-    together: dict[tuple[int, datetime], list[Mapping[str, Any]]] = {}
-    for part in parts:
-        together.setdefault((part["group_id"], floor(part["start"], wide)), []).append(part)
-    for (group, start), of_window in together.items():
-        volumes = whole_volumes(of_window, narrow, start, start + wide, reach)
-        yield {"group_id": group, "start": start} | _measured(of_window) | volumes
+    parts: Mapping[str, Sequence[Any]], narrow_seconds: int, wide_seconds: int, reach: timedelta
+) -> dict[str, list[Any]]:
+    """group_id, start and FIELDS of each wide window that has a part. `parts`: the same, in order of group and start.
 
-
-def _measured(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Lag and time lag of the last one; a rate only where every part has one."""
-    last = parts[-1]
+    Lag and time lag are those of the last part; a rate is known only where every part has one.
+    """
+    group, start_us = np.array(parts["group_id"], np.int64), _microseconds(parts["start"])
+    if not len(group):
+        return {name: [] for name in ("group_id", "start", *FIELDS)}
+    wide_us = wide_seconds * MICROSECONDS
+    wide_start = start_us // wide_us * wide_us
+    begins = np.append(True, (group[1:] != group[:-1]) | (wide_start[1:] != wide_start[:-1]))
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(group)) - 1
+    lengths = last + 1 - first
+    rates = {name: np.add.reduceat(_floats(parts[name]), first) / lengths for name in ("consume_rate", "produce_rate")}
+    span = Spanned(first, wide_start[first], wide_start[first] + wide_us)
     return {
-        "lag_messages": last["lag_messages"],
-        "time_lag_seconds": last["time_lag_seconds"],
-        "unknown_reason": last["unknown_reason"],
-        "readings": sum(part["readings"] for part in parts),
-        "consume_rate": _mean([part["consume_rate"] for part in parts]),
-        "produce_rate": _mean([part["produce_rate"] for part in parts]),
+        "group_id": group[first].tolist(),
+        "start": [moment(at) for at in wide_start[first].tolist()],
+        **{name: [parts[name][row] for row in last.tolist()] for name in (*LAST, "unknown_reason")},
+        **{name: _known(values) for name, values in rates.items()},
+        "readings": np.add.reduceat(np.array(parts["readings"], np.int64), first).tolist(),
+        **span.volumes(parts, start_us, narrow_seconds * MICROSECONDS, reach),
     }
-
-
-def _mean(rates: Sequence[float | None]) -> float | None:
-    known = [rate for rate in rates if rate is not None]
-    return sum(known) / len(known) if len(known) == len(rates) else None
 
 
 def whole_volumes(
     parts: Sequence[Mapping[str, Any]], step: timedelta, start: datetime, end: datetime, reach: timedelta
 ) -> dict[str, Any]:
-    """Each of VOLUMES over [start, end), and volumes_unknown with the reason of each null.
+    """Each of VOLUMES over [start, end), and volumes_unknown with the reason of each null. `parts`: windows of `step`
+    in order, with start, VOLUMES and volumes_unknown; one at least."""
+    columns = {name: [part[name] for part in parts] for name in ("start", "volumes_unknown", *VOLUMES)}
+    span = Spanned(np.array([0]), *(np.array([microseconds(at)]) for at in (start, end)))
+    found = span.volumes(columns, _microseconds(columns["start"]), microseconds(EPOCH + step), reach)
+    return {name: values[0] for name, values in found.items()}
 
-    `parts`: windows of `step` in order, with start, VOLUMES and volumes_unknown. Null while one of them is, or is not
-    there; but where readings are rarer than windows the next one counts from before it, as long as that is in `reach`.
-    """
-    edges = [start, *(edge for part in parts for edge in (part["start"], part["start"] + step)), end]
-    is_whole = all(later - earlier < reach for earlier, later in zip(edges[::2], edges[1::2], strict=True))
-    values: dict[str, Any] = {}
-    unknown: dict[str, str] = {}
-    for name in VOLUMES:
-        untold = [part["volumes_unknown"].get(name, VolumeReason.NOT_RECORDED) for part in parts if part[name] is None]
-        if untold or not is_whole:
-            values[name], unknown[name] = None, (untold or [VolumeReason.PART_MISSING])[0]
-        else:
-            values[name] = sum(part[name] for part in parts)
-    return values | {"volumes_unknown": unknown}
+
+@dataclass(frozen=True)
+class Spanned:
+    """Spans of time from `start_us` to `end_us`, and the row of the first part of each."""
+
+    first: np.ndarray
+    start_us: np.ndarray
+    end_us: np.ndarray
+
+    def volumes(
+        self, parts: Mapping[str, Sequence[Any]], at_us: np.ndarray, step_us: int, reach: timedelta
+    ) -> dict[str, list[Any]]:
+        """VOLUMES of each span, and volumes_unknown with the reason of each null. Null while one of its parts is, or is
+        not there; but where readings are rarer than windows the next one counts from before it, as long as that is in
+        `reach`."""
+        is_whole = self._is_whole(at_us, step_us, microseconds(EPOCH + reach))
+        values: dict[str, list[Any]] = {}
+        # Of each volume the first part of each span that does not tell it; the number of rows where all do.
+        untold, none = {}, len(at_us)
+        for name in VOLUMES:
+            numbers = _floats(parts[name])
+            untold[name] = np.minimum.reduceat(np.where(np.isnan(numbers), np.arange(none), none), self.first)
+            total = np.where(is_whole, np.add.reduceat(numbers, self.first), np.nan)
+            values[name] = [None if math.isnan(value) else int(value) for value in total.tolist()]
+        reasons: list[dict[str, str]] = [{} for _ in self.first]
+        for row in np.flatnonzero(~is_whole | np.any([rows < none for rows in untold.values()], axis=0)).tolist():
+            for name in VOLUMES:
+                if values[name][row] is None:
+                    part = int(untold[name][row])
+                    known = parts["volumes_unknown"][part] if part < none else {name: VolumeReason.PART_MISSING}
+                    reasons[row][name] = known.get(name, VolumeReason.NOT_RECORDED)
+        return values | {"volumes_unknown": reasons}
+
+    def _is_whole(self, at_us: np.ndarray, step_us: int, reach_us: int) -> np.ndarray:
+        """Whether no long time is without a part: before the first of a span, between two of them, behind the last."""
+        since = np.append(0, at_us[:-1] + step_us)
+        since[self.first] = self.start_us
+        last = np.append(self.first[1:], len(at_us)) - 1
+        behind = self.end_us - (at_us[last] + step_us)
+        whole: np.ndarray = np.maximum(np.maximum.reduceat(at_us - since, self.first), behind) < reach_us
+        return whole
+
+
+def _microseconds(times: Sequence[datetime]) -> np.ndarray:
+    """Of many rows few times differ."""
+    known = {at: microseconds(at) for at in set(times)}
+    return np.array([known[at] for at in times], np.int64)
+
+
+def _floats(values: Sequence[float | None]) -> np.ndarray:
+    return np.array(values, float)
+
+
+def _known(values: np.ndarray) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -226,8 +226,11 @@ def stored_group_windows(groups: Collection[int], windows: WindowRange, fields: 
     first, last = (choose(start for _group, start in due) for choose in (min, max))
     hours = _rows(groups, HOUR_SECONDS, first, last + timedelta(seconds=DAY_SECONDS), FIELDS)
     reach = timedelta(seconds=limits().late_seconds)
-    days = joined_windows(hours, HOUR_SECONDS, DAY_SECONDS, reach)
-    merged = {(day["group_id"], day["start"]): day for day in days}
+    hours.sort(key=lambda row: (row["group_id"], row["start"]))
+    parts = {name: [hour[name] for hour in hours] for name in ("group_id", "start", *FIELDS)}
+    days = joined_windows(parts, HOUR_SECONDS, DAY_SECONDS, reach)
+    rows_of_days = (dict(zip(days, values, strict=True)) for values in zip(*days.values(), strict=True))
+    merged = {(day["group_id"], day["start"]): day for day in rows_of_days}
     made = {(row["group_id"], row["start"]): row for row in rows}
     return list((made | {key: day for key, day in merged.items() if key in due}).values())
 
