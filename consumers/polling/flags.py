@@ -79,7 +79,7 @@ def _by_watching(
     if share is None:
         undecided[Flag.HABITUAL] = stored_reason(FlagReason.MEMBERS_NOT_WATCHED, days=days)
     elif share > limits.habit_offline_share:
-        reasons[Flag.HABITUAL] = stored_reason(FlagReason.OFFLINE_BY_HABIT, share=f"{share:.0%}", days=days)
+        reasons[Flag.HABITUAL] = stored_reason(FlagReason.OFFLINE_BY_HABIT, percent=round(share * 100), days=days)
 
 
 def _asked_lately(group: ConsumerGroup, now: datetime, limits: KindLimits) -> bool:

@@ -84,7 +84,7 @@ class AlertEvidence(StrEnum):
     # Why rules exclude the subject.
     PAUSED = "excluded_paused"
     OFFLINE_USUAL = "excluded_offline_usual"
-    OFFLINE_BY_HABIT = "excluded_offline_by_habit"  # share, days
+    OFFLINE_BY_HABIT = "excluded_offline_by_habit"  # percent, days
     PULLS = "excluded_pulls"
     BROADCASTING = "excluded_broadcasting"
     EVERY_OWNER = "excluded_every_owner"

@@ -153,7 +153,7 @@ class FlagReason(StrEnum):
     TAG_FILTERED = "consumes_tags"  # tags
     TAGS_OF_TOPIC = "tags_of_topic"  # tags, topic
     INACTIVE = "inactive_for"  # days
-    OFFLINE_BY_HABIT = "without_member_for"  # share, days
+    OFFLINE_BY_HABIT = "without_member_for"  # percent, days
     # Not known.
     CONFIGURATION_UNREAD = "configuration_unread"
     CONSUME_TYPE_UNKNOWN = "consume_type_unreported"

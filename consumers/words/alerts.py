@@ -89,7 +89,7 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.NOT_CHECKED: _("not checked of late: the general worker lags or does not run"),
     AlertEvidence.PAUSED: _("paused by configuration: consumeEnable is false"),
     AlertEvidence.OFFLINE_USUAL: _("offline by habit, and its time lag is within its usual maximum"),
-    AlertEvidence.OFFLINE_BY_HABIT: _("offline by habit: without a member for %(share)s of the last %(n_days)s"),
+    AlertEvidence.OFFLINE_BY_HABIT: _("offline by habit: without a member for %(percent)s %% of the last %(n_days)s"),
     AlertEvidence.PULLS: _("pull consumers: brokers list them only while they pull"),
     AlertEvidence.BROADCASTING: _("broadcasting: each member consumes all queues"),
     AlertEvidence.EVERY_OWNER: _("broadcasting: every member owns every queue"),

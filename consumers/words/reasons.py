@@ -166,7 +166,7 @@ OF_FLAGS: dict[str, str | Promise] = {
     FlagReason.TAG_FILTERED: _("consumes only %(tags)s: what it skips is lag too"),
     FlagReason.TAGS_OF_TOPIC: _("%(tags)s of %(topic)s"),
     FlagReason.INACTIVE: _("no member, and nothing consumed for %(n_days)s"),
-    FlagReason.OFFLINE_BY_HABIT: _("without a member for %(share)s of the last %(n_days)s"),
+    FlagReason.OFFLINE_BY_HABIT: _("without a member for %(percent)s %% of the last %(n_days)s"),
     FlagReason.CONFIGURATION_UNREAD: _("its configuration was not read"),
     FlagReason.CONSUME_TYPE_UNKNOWN: _("no member has reported how it consumes"),
     FlagReason.MEMBERS_NOT_REPORTED: _("not every broker has reported its members lately"),

@@ -121,6 +121,11 @@ def rate(messages: float) -> str:
     return gettext("%(rate)s msg/s") % {"rate": per_second(messages)}
 
 
+def percent(number: float) -> str:
+    """`10 %`, `12.5 %`: of a hundred, with one digit where it is no whole number. Chinese has no space."""
+    return gettext("%(number)s %%") % {"number": f"{number:,.1f}".removesuffix(".0")}
+
+
 def size(octets: float) -> str:
     """Bytes in decimal units."""
     if octets < 0:

@@ -43,10 +43,10 @@ def middle_cut(name: str) -> str:
 
 def share(part: float) -> str:
     """A part of one, in percent; a part just below the whole is never shown as the whole."""
-    percent = part * 100
-    if 99 < percent < 100:
-        return f"{min(percent, 99.9):.1f} %"
-    return f"{percent:.1f} %" if 0 < percent < 1 else f"{percent:.0f} %"
+    number = part * 100
+    if 99 < number < 100:
+        return spans.percent(min(number, 99.9))
+    return spans.percent(number if 0 < number < 1 else round(number))
 
 
 # Moments as people read them: relative in the text, absolute on hover, in UTC and saying so.

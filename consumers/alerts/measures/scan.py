@@ -309,7 +309,7 @@ def suppressed_without_members(scan: GroupScan, place: int) -> str | None:
         return coded_reason(FlagReason.UNLISTED_MEMBERS)
     share = offline_share(group, scan.now, limits)
     if share is not None and share > limits.habit_offline_share:
-        values = {"share": f"{share:.0%}", "days": f"{limits.habit_days:g}"}
+        values = {"percent": round(share * 100), "days": f"{limits.habit_days:g}"}
         return coded_reason(AlertEvidence.OFFLINE_BY_HABIT, **values)
     return None
 

@@ -189,7 +189,7 @@ def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
                 shares[group.pk] = share
     return {
         place: coded_reason(
-            AlertEvidence.OFFLINE_BY_HABIT, share=f"{shares[subject.group_id]:.0%}", days=f"{kinds.habit_days:g}"
+            AlertEvidence.OFFLINE_BY_HABIT, percent=round(shares[subject.group_id] * 100), days=f"{kinds.habit_days:g}"
         )
         for place, subject in groups.items()
         if subject.group_id in shares

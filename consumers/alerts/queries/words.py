@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy, pgettext
 from consumers.models import Comparison, Measure, State
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 from consumers.words.findings import SEVERITIES, TITLES
-from consumers.words.spans import age, chosen, messages
+from consumers.words.spans import age, chosen, messages, percent
 from consumers.words.states import STATES
 
 MEASURES = {
@@ -78,7 +78,7 @@ def number_words(measure: str, number: float, *, is_chosen: bool = False) -> str
     if measure.endswith("_seconds"):
         return chosen(number) if is_chosen else age(number)
     if measure == Measure.RETRY_SHARE:
-        return f"{number:.1%}".replace(".0%", "%")
+        return percent(number * 100)
     if measure in IN_MESSAGES and number == round(number):
         return messages(round(number))
     return f"{number:,.10g}"

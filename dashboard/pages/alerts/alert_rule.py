@@ -27,6 +27,7 @@ from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
 from consumers.queries.codes import SEVERITIES
 from consumers.words.alerts import rule_name_words
+from consumers.words.spans import percent
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown, whole_number
@@ -179,7 +180,7 @@ def typed_number(number: float | None, measure: Measure) -> str:
     unit = SPECS[measure].unit
     if unit == Unit.SECONDS:
         return typed_length(number)
-    return f"{_plain(number * 100)} %" if unit == Unit.SHARE else _plain(number)
+    return percent(number * 100) if unit == Unit.SHARE else _plain(number)
 
 
 def _plain(number: float) -> str:

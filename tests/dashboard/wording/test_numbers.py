@@ -1,9 +1,11 @@
 import re
 
 import pytest
+from django.utils.translation import override
 from hypothesis import given, strategies as st
 
 from consumers.alerts.queries.words import number_words
+from consumers.words.spans import percent
 from dashboard.wording.numbers import chosen, count, duration, middle_cut, share, size
 from dashboard.wording.resets import destination
 
@@ -49,6 +51,13 @@ def test_what_somebody_chose_is_said_in_full() -> None:
     assert destination("skip_older", 45 * 86400) == "skip older than 45 d"
     assert number_words("time_lag_seconds", 45 * 86400, is_chosen=True) == "45 d"
     assert number_words("time_lag_seconds", 45 * 86400) == "> 30 d"
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "12.5 %"), ("zh-hans", "12.5%")])
+def test_a_percentage_has_the_space_of_its_language_wherever_it_stands(language: str, text: str) -> None:
+    with override(language):
+        assert percent(12.5) == number_words("retry_share", 0.125) == text
+        assert share(0.5).replace("50", "12.5") == text
 
 
 def test_it_never_writes_a_short_duration_as_zero() -> None:

@@ -92,7 +92,7 @@ def test_no_member_counts_from_when_the_last_one_was_missed(cluster: Cluster) ->
         ({"consume_type": "CONSUME_ACTIVELY"}, "pull consumers"),
         ({"message_model": "BROADCASTING"}, "broadcasting"),
         ({"moved_at": ago(20)}, "clients of a proxy"),
-        ({"presence": HABIT, "first_seen_at": ago(30 * 86400)}, "offline by habit: without a member for 60%"),
+        ({"presence": HABIT, "first_seen_at": ago(30 * 86400)}, "offline by habit: without a member for 60 %"),
     ],
 )
 def test_nobody_expects_a_member_of_some(cluster: Cluster, fields: dict[str, Any], said: str) -> None:

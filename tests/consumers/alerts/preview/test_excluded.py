@@ -28,7 +28,7 @@ def test_a_paused_group_is_left_alone_and_others_are_not():
 
 def test_one_that_is_offline_by_habit_is_so_also_while_it_is_online():
     group = a_group(a_cluster(), "nightly", online=True, members=2, **HABIT)
-    said = "offline by habit: without a member for 60% of the last 7 days"
+    said = "offline by habit: without a member for 60 % of the last 7 days"
     assert alone(a_rule(), group) == [said]
     assert alone(a_rule("Letters", measure="dlq_inflow_messages"), group) == [None]
 

@@ -25,7 +25,7 @@ def a_rule(measure: str, comparison: str, threshold: float | None = None, **fiel
         (a_rule("lag_messages", "above", 1000), "lag > 1,000 messages · resolves at ≤ 1,000 messages"),
         (
             a_rule("retry_share", "above", 0.125),
-            "share of redeliveries > 12.5% · resolves at ≤ 12.5%",
+            "share of redeliveries > 12.5 % · resolves at ≤ 12.5 %",
         ),
         (
             a_rule("state", "in", states=["STOP", "STALL"], clear_seconds=60),
@@ -53,7 +53,7 @@ def test_every_measure_has_words_and_a_meaning(measure: Measure) -> None:
         ("time_lag_seconds", "1 min 30 s"),
         ("lag_messages", "90 messages"),
         ("expired_messages", "90 messages"),
-        ("retry_share", "9000%"),
+        ("retry_share", "9,000 %"),
         ("dlq_inflow_messages", "90"),
         ("members", "90"),
     ],
