@@ -20,6 +20,7 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.jobs.acts import ActRefused
 from consumers.models import Comparison, Measure, Severity, State
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
+from consumers.words.marks import listed
 
 # Who may change what alerts are made of, and why a change is refused.
 
@@ -123,7 +124,7 @@ def checked_fields(fields: Mapping[str, Any], checks: Mapping[str, Check]) -> tu
     errors: dict[str, str] = {}
     for name, value in fields.items():
         if name not in checks:
-            errors[name] = gettext("There is no such field; there are %s.") % ", ".join(checks)
+            errors[name] = gettext("There is no such field; there are %s.") % listed(checks)
             continue
         try:
             values[name] = checks[name](value)
@@ -260,7 +261,7 @@ def states(value: Any) -> list[State] | None:
         allowed = ", ".join(one for one in State if one not in (State.UNKNOWN, State.OK))
         raise WrongValue(
             gettext("%(states)s is not among the states of rules: %(allowed)s.")
-            % {"states": ", ".join(wrong), "allowed": allowed}
+            % {"states": listed(wrong), "allowed": allowed}
         )
     return [state for state in State if state in value]
 
@@ -274,7 +275,7 @@ def findings(value: Any) -> list[str]:
     if wrong:
         raise WrongValue(
             gettext("%(code)s is neither a code of findings nor one of %(severities)s.")
-            % {"code": wrong[0], "severities": ", ".join(sorted(severities))}
+            % {"code": wrong[0], "severities": listed(sorted(severities))}
         )
     if value and all(one.startswith("-") for one in value):
         raise WrongValue(gettext("It names only what is left out: name a severity or a code, too."))

@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 from consumers.alerts import fields as check
 from consumers.alerts.measures.registry import SPECS
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
+from consumers.words.marks import listed
 
 from .fields import (
     CLUSTER_SCOPE,
@@ -50,7 +51,7 @@ def _override(place: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise WrongValue(
             gettext("Override %(place)s is an object with any of %(names)s.")
-            % {"place": place, "names": ", ".join(OVERRIDE_CHECKS)}
+            % {"place": place, "names": listed(OVERRIDE_CHECKS)}
         )
     found, errors = checked_fields(value, OVERRIDE_CHECKS)
     if errors:
@@ -61,7 +62,7 @@ def _override(place: int, value: Any) -> dict[str, Any]:
     if not found.keys() - set(SELECTS):
         raise WrongValue(
             gettext("Override %(place)s changes nothing: give it any of %(names)s.")
-            % {"place": place, "names": ", ".join(list(OVERRIDE_CHECKS)[2:])}
+            % {"place": place, "names": listed(list(OVERRIDE_CHECKS)[2:])}
         )
     return found
 
@@ -192,7 +193,7 @@ def _together(values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
             gettext("%(measure)s is compared by %(comparisons)s.")
             % {
                 "measure": measure,
-                "comparisons": ", ".join(spec.comparisons),
+                "comparisons": listed(spec.comparisons),
             },
         )
         return
@@ -271,7 +272,7 @@ def _wrong_pair(comparison: Comparison, threshold: float, clear: float | None) -
 
 def _of_selection(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:
     if values.get("topic") and not spec.knows_topics:
-        known = ", ".join(one for one, others in SPECS.items() if others.knows_topics)
+        known = listed(one for one, others in SPECS.items() if others.knows_topics)
         yield (
             "topic",
             gettext("%(measure)s is not known by topic; these are: %(known)s.") % {"measure": measure, "known": known},

@@ -20,6 +20,7 @@ from consumers.queries.limits import (
 )
 from consumers.queries.read_only import read_only_clusters
 from consumers.vocabulary.states import MASTER
+from consumers.words.marks import chained, clauses, labelled, listed
 from consumers.words.reasons import stored_words
 
 
@@ -76,10 +77,10 @@ class BrokerRow:
             return None
         said = [gettext("%(hours)s h") % {"hours": f"{self.file_reserved_hours:,}"}]
         if times := [f"{hour.strip():0>2}:00" for hour in (self.delete_when or "").split(";") if hour.strip()]:
-            said.append(gettext("deleted at %(times)s by its clock") % {"times": ", ".join(times)})
+            said.append(gettext("deleted at %(times)s by its clock") % {"times": listed(times)})
         if self.disk_max_used_percent is not None:
             said.append(gettext("sooner above %(percent)s %% disk use") % {"percent": self.disk_max_used_percent})
-        return ", ".join(said)
+        return clauses(said)
 
 
 CONFIGURED = ("file_reserved_hours", "delete_when", "disk_max_used_percent")
@@ -199,7 +200,7 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
     if unread:
         since = [broker.last_read_at for broker, _ in unread]
         known = [at for at in since if at is not None]
-        return Freshness.SILENT, "; ".join(reason for _, reason in unread), min(known) if known else None
+        return Freshness.SILENT, chained(reason for _, reason in unread), min(known) if known else None
     if age.newest_reading_at is None or not age.brokers:
         return Freshness.SILENT, age.newest_error or str(NEVER_READ), None
     overdue = age.newest_reading_at + timedelta(seconds=2 * limit.poll_seconds)
@@ -207,10 +208,10 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
         return Freshness.LATE, gettext("the last poll was missed"), age.newest_reading_at
     if age.newest_error is not None:
         return Freshness.LATE, age.newest_error, age.newest_reading_at
-    stood_in = [f"{broker.name}: {stand_in(broker.read_from)}" for broker in age.brokers if broker.read_from]
+    stood_in = [labelled(broker.name, stand_in(broker.read_from)) for broker in age.brokers if broker.read_from]
     bounds = [reason for broker in age.brokers if (reason := broker.bound_reason(limit)) is not None]
     if stood_in or bounds:
-        return Freshness.LATE, "; ".join([*stood_in, *bounds]), age.newest_reading_at
+        return Freshness.LATE, chained([*stood_in, *bounds]), age.newest_reading_at
     return Freshness.FRESH, gettext("every broker was read"), age.newest_reading_at
 
 
@@ -259,7 +260,7 @@ def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None, bound: 
         reachable=reachable,
         error=error,
         dispatch_behind_bytes=behind_bytes,
-        note="; ".join(filter(None, notes[:1] if late else notes)) or None,
+        note=chained(filter(None, notes[:1] if late else notes)) or None,
         **costs,
         unknown=unknown | {name: uncounted for name, cost in costs.items() if cost is None},
     )

@@ -7,6 +7,7 @@ from django.db.models import Max
 
 from consumers.models import Reading
 from consumers.queries.limits import BrokerAge, ClusterAge, Freshness, Limits, broker_ages, limits
+from consumers.words.marks import chained
 
 from .queries import HOUR, cluster_freshness, stand_in
 
@@ -66,4 +67,4 @@ def _master_problem(broker: BrokerAge, now: datetime, limit: Limits) -> str:
     if broker.failing_since is not None:
         return broker.error or ""
     problems = [stand_in(broker.read_from) if broker.read_from else None, broker.bound_reason(limit)]
-    return broker.unread_reason(now, limit) or "; ".join(filter(None, problems))
+    return broker.unread_reason(now, limit) or chained(filter(None, problems))

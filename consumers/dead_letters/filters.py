@@ -11,6 +11,7 @@ from django.db.models.functions import Concat, StrIndex
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcome
+from consumers.words.marks import listed
 from consumers.words.times import read_time
 
 # Both forms give the same result for every message. Texts are compared as they are, case-sensitively.
@@ -169,8 +170,7 @@ def all_filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
         if name not in NAMES:
             raise WrongFilter(
                 name,
-                gettext("“%(name)s” is not a filter. Allowed: %(allowed)s.")
-                % {"name": name, "allowed": ", ".join(NAMES)},
+                gettext("“%(name)s” is not a filter. Allowed: %(allowed)s.") % {"name": name, "allowed": listed(NAMES)},
             )
         if not text:
             raise WrongFilter(

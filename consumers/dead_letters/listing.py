@@ -11,6 +11,7 @@ from consumers.dead_letters.filters import MAYBE_SENT, DeadLetterFilters
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook, GroupTotal, ResendItem, ResendOutcome
 from consumers.queries.declared import answer, public
 from consumers.vocabulary.states import MASTER
+from consumers.words.marks import chained, labelled
 from consumers.words.reasons import stored_words
 
 TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
@@ -128,9 +129,9 @@ def _indexed(look: DeadLetterLook) -> int:
 
 def _reason(looks: list[DeadLetterLook], messages: int | None, indexed: int, total: int | None) -> str | None:
     """The reason of the first problem."""
-    errors = [f"{look.broker}: {stored_words(look.error)}" for look in looks if look.error]
+    errors = [labelled(look.broker, stored_words(look.error)) for look in looks if look.error]
     if errors:
-        return "; ".join(dict.fromkeys(errors))
+        return chained(dict.fromkeys(errors))
     if messages is None:
         return str(NOT_LOOKED)
     if total is None:

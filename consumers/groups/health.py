@@ -16,6 +16,7 @@ from consumers.queries.findings import queue_count
 from consumers.rebalances.events import rebalance_counts
 from consumers.rebalances.flapping import LEVEL_WORDS
 from consumers.words.findings import TITLES
+from consumers.words.marks import listed
 from consumers.words.spans import count
 
 # The health of a group: its level and the reasons for it, as lists, pages, REST and /metrics say it.
@@ -97,12 +98,12 @@ def _state(said: Parameters) -> str:
 
 def _finding(said: Parameters) -> str:
     title = str(TITLES.get(said["finding"], said["finding"]))
-    beside = queue_count(said["queues"]) if said.get("queues") else ", ".join(said.get("brokers", ()))
-    return f"{title} ({beside})" if beside else title
+    beside = queue_count(said["queues"]) if said.get("queues") else listed(said.get("brokers", ()))
+    return gettext("%(title)s (%(where)s)") % {"title": title, "where": beside} if beside else title
 
 
 def _late_retries(said: Parameters) -> str:
-    return gettext("Retries delivered late by %s") % ", ".join(said["brokers"])
+    return gettext("Retries delivered late by %s") % listed(said["brokers"])
 
 
 def _blocked(said: Parameters) -> str:

@@ -11,6 +11,7 @@ from consumers.models import GroupKind, GroupState, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.reasons import ReasonCode, volume_code
 from consumers.vocabulary.states import ExpiryForecast, RuleCode
+from consumers.words.marks import chained, labelled
 from consumers.words.reasons import coded_reason, lazy_reason, membership_reason, stored_words, volume_words
 from consumers.words.states import FLAGS
 
@@ -156,7 +157,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         **dict.fromkeys(("members", "online", "message_model", "consume_type"), lambda: shown.members_reason),
     }
     nulls = {name: reason() for name, reason in reasons.items() if fields[name] is None}
-    undecided = "; ".join(f"{FLAGS[flag]}: {stored_words(why)}" for flag, why in shown.flags.undecided.items())
+    undecided = chained(labelled(FLAGS[flag], stored_words(why)) for flag, why in shown.flags.undecided.items())
     return nulls | ({"flags": undecided} if undecided else {})
 
 

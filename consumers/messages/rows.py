@@ -8,6 +8,7 @@ from django.utils.translation import gettext, ngettext
 
 from consumers.queries.declared import INSIDE, answer, public
 from consumers.vocabulary.repeats import AttemptProgress, CopyKind, DeliveryBasis
+from consumers.words.marks import chained, labelled
 from consumers.words.repeats import DEAD, basis_words
 
 from .deliveries import Delivery
@@ -162,7 +163,7 @@ def message_sentence(low: int, rows: Sequence[DeliveryRow]) -> str:
     else:
         head = gettext("No delivery is certain")
     more = [gettext("and %(n)s more") % {"n": len(rows) - PIECES}] if len(rows) > PIECES else []
-    return f"{head}: {'; '.join([*(row.sentence for row in rows[:PIECES]), *more])}."
+    return gettext("%s.") % labelled(head, chained([*(row.sentence for row in rows[:PIECES]), *more]))
 
 
 def delivery_sentence(one: Delivery, owner: str | None, owners: Owners | None, now: datetime) -> str:

@@ -21,6 +21,7 @@ from consumers.queries.history import aggregated_until, missing_reason
 from consumers.queries.windows import finest_retained, step_for, window_range
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS
+from consumers.words.marks import labelled
 from consumers.words.reasons import coded_reason, reason_words
 
 FIELDS = ("lag_messages", "produce_rate", "consume_rate")
@@ -102,7 +103,7 @@ def _point(start: datetime, row: Mapping[str, Any], groups: int) -> FleetPoint:
 def _lacking(unknown: int, groups: int, first: str | None, last: str | None) -> str:
     """With the reason of the groups, where they have the same one."""
     words = gettext("no data for %(unknown)s of %(groups)s groups") % {"unknown": unknown, "groups": groups}
-    return words if first is None or first != last else f"{words}: {reason_words(first)}"
+    return words if first is None or first != last else labelled(words, reason_words(first))
 
 
 def _missing(start: datetime, reason: str) -> FleetPoint:

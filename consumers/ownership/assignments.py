@@ -23,6 +23,7 @@ from consumers.ownership.timeline import GroupDoubts
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
+from consumers.words.marks import chained, listed
 from consumers.words.reasons import coded_reason, queues_not_since
 from consumers.words.spans import utc
 
@@ -96,10 +97,10 @@ def _newest(
         if unread is None:
             held, why = owners_now(held, patience, now)
             return held, why or reason
-        before = "; ".join(
+        before = chained(
             gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": utc(claim.told)} for claim in held
         )
-        return (), f"{unread}; {before}" if before else unread
+        return (), chained([unread, before]) if before else unread
 
     return _rows(ownable_queues(group, claims.keys(), topic=topic), owners, expected)
 
@@ -145,7 +146,7 @@ def changed_words(segment: Segment) -> str:
     left = [claim for claim in segment.claims if claim.gone_by is not None and claim.told < segment.since]
     if not left:
         return gettext("reported at once by %(owners)s: one had just taken it over") % {
-            "owners": ", ".join(claim.owner for claim in segment.claims)
+            "owners": listed(claim.owner for claim in segment.claims)
         }
     told, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
     between = gettext("between %(after)s and %(before)s") % {"after": utc(told), "before": utc(denied)}
@@ -161,7 +162,7 @@ def changed_words(segment: Segment) -> str:
 
 
 def _names(claims: Sequence[Claim]) -> str:
-    return ", ".join(dict.fromkeys(claim.owner for claim in claims))
+    return listed(dict.fromkeys(claim.owner for claim in claims))
 
 
 def _rows(queues: Sequence[OwnableQueue], owners: Owners, expected: ExpectedOwners) -> list[AssignmentRow]:

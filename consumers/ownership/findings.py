@@ -21,6 +21,7 @@ from consumers.ownership.membership import (
 from consumers.queries.findings import DetectedFinding
 from consumers.queries.limits import limits
 from consumers.vocabulary.findings import FindingCode
+from consumers.words.marks import listed
 from consumers.words.reasons import members_not_since
 
 from .evidence import Evidence, doubly_owned, effects, held_queues, unexpected, unowned
@@ -176,5 +177,5 @@ def _why_none_compared(evidence: Evidence, compared: int) -> str | None:
         return None
     doubted = next((share.why.sentence for share in evidence.topics if share.why), None)
     if doubted is None and len(mixed := strategies(evidence.members)) > 1:
-        return gettext("members use different strategies: %(strategies)s") % {"strategies": ", ".join(mixed)}
+        return gettext("members use different strategies: %(strategies)s") % {"strategies": listed(mixed)}
     return doubted or gettext("no queue of a subscribed topic is known")

@@ -20,6 +20,7 @@ from consumers.rocketmq.allocation import (
     named_strategy,
 )
 from consumers.vocabulary.states import BROADCASTING, MASTER
+from consumers.words.marks import listed
 from consumers.words.reasons import stored_words
 from consumers.words.spans import utc
 
@@ -320,7 +321,7 @@ def expected_of(shares: GroupShares) -> ExpectedOwners:
     for share in shares.topics.values():
         why = share.why.sentence if share.why else None
         if why is None and len(mixed) > 1:
-            why = gettext("members use different strategies: %(strategies)s") % {"strategies": ", ".join(mixed)}
+            why = gettext("members use different strategies: %(strategies)s") % {"strategies": listed(mixed)}
         if why is not None:
             reasons |= dict.fromkeys(share.queues, why)
             continue
@@ -333,12 +334,12 @@ def _unowned(share: TopicShare, queue: int, shares: GroupShares) -> str:
     if fallen := share.fallen.get(queue):
         return gettext("assigned to %(members)s, which does not subscribe to %(topic)s") % {
             "topic": share.topic,
-            "members": ", ".join(sorted(set(fallen))),
+            "members": listed(sorted(set(fallen))),
         }
     shared = [member.client_id for member in shares.members if member.processes > 1]
     if shared:
         return gettext("assigned to nobody: processes share the client id %(client_ids)s") % {
-            "client_ids": ", ".join(shared)
+            "client_ids": listed(shared)
         }
     return gettext("assigned to nobody")
 

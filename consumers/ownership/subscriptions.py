@@ -13,6 +13,7 @@ from consumers.ownership.segments import INSTANT, Patience, patience_of, uncover
 from consumers.queries.declared import INSIDE, answer, copied, public
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.queries.windows import RangeError
+from consumers.words.marks import labelled
 from consumers.words.reasons import stored_words
 
 # What a member wants of a topic, so that two that want the same are equal.
@@ -258,7 +259,7 @@ def _refuse(count: int, most: int, why: str) -> None:
 
 def silence_words(client_id: str, error: str | None) -> str:
     silence = gettext("%(client_id)s has not reported its subscriptions") % {"client_id": client_id}
-    return f"{silence}: {stored_words(error)}" if error else silence
+    return labelled(silence, stored_words(error)) if error else silence
 
 
 def _unknown(is_anything_said: bool, unsaid: dict[str, str]) -> dict[str, str]:

@@ -39,6 +39,7 @@ from consumers.ownership.segments import (
     uncovered,
 )
 from consumers.queries.groups import find_group
+from consumers.words.marks import labelled
 from consumers.words.reasons import members_not_since, membership_reason, stored_words
 from consumers.words.spans import utc
 
@@ -178,7 +179,7 @@ def silent_stretches(
         start, end = max(member.since, since), min(member.gone_by or until, until)
         reason = gettext("%(client_id)s was listed and had not reported its queues") % {"client_id": member.client_id}
         if member.error and member.gone_by is None:
-            reason = f"{reason}: {stored_words(member.error)}"
+            reason = labelled(reason, stored_words(member.error))
         found += [Stretch(*piece, reason) for piece in uncovered(answered.get(member.client_id, ()), start, end)]
     return in_a_row(
         [*found, *_nobody_listed_yet(listed, since, until), *_not_asked(group, since, until, patience.length)]

@@ -17,6 +17,7 @@ from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.findings import FindingCheck, FindingCode, FindingSeverity, FindingSubject
 from consumers.words.finding_ownership import FindingSpec, LogText
 from consumers.words.findings import SPECS, TITLES, VALUES, WHY
+from consumers.words.marks import chained, clauses, labelled, listed
 from consumers.words.offset_files import finding_words, problem_words
 from consumers.words.reasons import WORDED_ABOVE, stored_words
 from consumers.words.spans import age, count, messages, place
@@ -202,7 +203,7 @@ def finding_sentence(
     template = str(spec.title if spec.sentence is None else spec.sentence)
     parts = [template % words, *(str(spec.notes[note]) % words for note in params.get("notes", ()))]
     if spec.sentence is None and params.get("brokers"):
-        parts = [f"{parts[0]}: {words['brokers']}", *parts[1:]]
+        parts = [labelled(parts[0], words["brokers"]), *parts[1:]]
     effects = {
         "doubly_owned": gettext("Consumed by two: %(doubly_owned)s."),
         "unowned": gettext("Not consumed: %(unowned)s."),
@@ -231,7 +232,7 @@ def log_text(code: FindingCode, group: str) -> LogText | None:
 
 
 def titled(codes: Iterable[str]) -> str:
-    return ", ".join(f"“{TITLES[FindingCode(code)]}”" for code in codes)
+    return listed(f"“{TITLES[FindingCode(code)]}”" for code in codes)
 
 
 def _places(queues: Iterable[QueueKey]) -> dict[str, Any]:
@@ -295,8 +296,8 @@ def ids(client_ids: Iterable[str]) -> str:
     """`c1, c2, c3 and 9 more`."""
     named = sorted(set(client_ids))
     if len(named) <= MOST_IDS:
-        return ", ".join(named)
-    shown = ", ".join(named[: MOST_IDS - 1])
+        return listed(named)
+    shown = listed(named[: MOST_IDS - 1])
     return gettext("%(ids)s and %(n)s more") % {"ids": shown, "n": count(len(named) - MOST_IDS + 1)}
 
 
@@ -318,7 +319,7 @@ def _queues(value: Any) -> str:
 def _differing_values(value: Mapping[str, Sequence[str]]) -> str:
     """`AVG (c1, c2); CIRCLE (c3)`, those that most say first."""
     ranked = sorted(value.items(), key=lambda item: (-len(item[1]), item[0]))
-    return "; ".join(f"{VALUES.get(name, name)} ({ids(members)})" for name, members in ranked)
+    return chained(f"{VALUES.get(name, name)} ({ids(members)})" for name, members in ranked)
 
 
 def _topics(value: Any) -> str:
@@ -326,7 +327,7 @@ def _topics(value: Any) -> str:
     if not isinstance(value, Mapping):
         return ids(value)
     shown = [
-        f"{topic}: {_subscribed(said)}"
+        labelled(topic, _subscribed(said))
         if isinstance(said, Mapping)
         else gettext("%(topic)s has %(queues)s") % {"topic": topic, "queues": queue_count(said)}
         for topic, said in sorted(value.items())[:MOST_TOPICS]
@@ -334,7 +335,7 @@ def _topics(value: Any) -> str:
     if len(value) > MOST_TOPICS:
         more = len(value) - MOST_TOPICS
         shown.append(ngettext("%(n)s more topic", "%(n)s more topics", more) % {"n": more})
-    return "; ".join(shown)
+    return chained(shown)
 
 
 def _subscribed(said: Mapping[str, Sequence[str]]) -> str:
@@ -342,21 +343,21 @@ def _subscribed(said: Mapping[str, Sequence[str]]) -> str:
     for text, members in sorted(said.items(), key=lambda item: (item[0] == NOT_AT_ALL, -len(item[1]), item[0])):
         template = gettext("%(text)s by %(ids)s") if text != NOT_AT_ALL else gettext("not by %(ids)s")
         parts.append(template % {"text": text, "ids": ids(members)})
-    return ", ".join(parts)
+    return clauses(parts)
 
 
 def _missing(value: Mapping[str, Sequence[str]]) -> str:
     lacks = gettext("%(broker)s lacks %(ids)s")
-    return "; ".join(lacks % {"broker": broker, "ids": ids(members)} for broker, members in sorted(value.items()))
+    return chained(lacks % {"broker": broker, "ids": ids(members)} for broker, members in sorted(value.items()))
 
 
 def _connections(value: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     parts = []
-    for client_id, listed in sorted(value.items()):
-        broker, addresses = max(sorted(listed.items()), key=lambda item: len(item[1]))
-        words = {"id": client_id, "addresses": ", ".join(addresses), "broker": broker}
+    for client_id, brokers in sorted(value.items()):
+        broker, addresses = max(sorted(brokers.items()), key=lambda item: len(item[1]))
+        words = {"id": client_id, "addresses": listed(addresses), "broker": broker}
         parts.append(gettext("%(id)s is connected to %(broker)s from %(addresses)s") % words)
-    return "; ".join(parts)
+    return chained(parts)
 
 
 def _groups(value: int) -> str:

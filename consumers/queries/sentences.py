@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.queries.queues.lost_offsets import utc
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import State
+from consumers.words.marks import clauses
 from consumers.words.reasons import WORDED_ABOVE, reason_words, stored_words
 from consumers.words.spans import age, count, messages, rate
 from consumers.words.states import OF_EVIDENCE, STATES, rule_words
@@ -76,7 +77,7 @@ def state_parts(state: State, rule: str | None, detail: Mapping[str, Any], *, pl
     if where is None:
         return [opening, *numbers]
     if numbers:
-        return [opening, gettext("%(place)s: %(numbers)s") % {"place": where, "numbers": ", ".join(numbers)}]
+        return [opening, gettext("%(place)s: %(numbers)s") % {"place": where, "numbers": clauses(numbers)}]
     return [opening] if state == State.OK else [opening, where]
 
 

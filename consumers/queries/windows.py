@@ -19,6 +19,7 @@ from consumers.pipeline.kernel.group_windows import wide_windows
 from consumers.pipeline.upkeep import DAY_SECONDS, FINER, HOUR_SECONDS, STEPS, retentions
 from consumers.pipeline.volumes import FIELDS, joined_windows
 from consumers.queries.limits import limits
+from consumers.words.marks import chained, listed
 from consumers.words.spans import chosen
 
 # The windows of a stretch of time.
@@ -92,7 +93,7 @@ def window_range(
     if step_seconds not in STEPS:
         raise RangeError(
             gettext("The step must be one of %(steps)s seconds, not %(step_seconds)s.")
-            % {"step_seconds": step_seconds, "steps": ", ".join(map(str, STEPS))}
+            % {"step_seconds": step_seconds, "steps": listed(map(str, STEPS))}
         )
     first, count = _windows(since, until, step_seconds)
     if count > MOST_WINDOWS:
@@ -129,7 +130,7 @@ def refuse_too_many(windows: WindowRange, queues: int) -> None:
         "step": windows.step_seconds,
         "points": f"{points:,}",
         "most": f"{most:,}",
-        "fits": "; ".join(fits),
+        "fits": chained(fits),
     }
     why = gettext(
         "%(queues)s queues × %(windows)s windows of %(step)s s are %(points)s points; the maximum is %(most)s "

@@ -16,6 +16,7 @@ from consumers.models import ConsumerGroup, GroupKind, Rebalance, RebalanceTopic
 from consumers.queries.declared import copied
 from consumers.queries.reset_marks import went_on_since
 from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
+from consumers.words.marks import labelled
 from consumers.words.reasons import coded_reason
 from consumers.words.spans import count
 
@@ -53,7 +54,7 @@ def cost_of_all(topics: Sequence[RebalanceTopic]) -> Cost:
             values[name] = sum(getattr(topic, name) for topic in topics)
             continue
         reason = reason_of(lacking[0].unknown.get(name))
-        reasons[name] = reason if len(topics) == 1 else f"{lacking[0].topic}: {reason}"
+        reasons[name] = reason if len(topics) == 1 else labelled(lacking[0].topic, reason)
     return Cost(**values, unknown=reasons)
 
 

@@ -20,6 +20,7 @@ from consumers.models import Broker, ConsumerGroup, Queue, QueueSnapshot, ResetK
 from consumers.rocketmq.names import is_retry_topic_of, topic_kind
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason
+from consumers.words.marks import listed
 from consumers.words.reasons import stored_words
 
 # The request for a reset, and who makes it. Nothing here is checked against a cluster.
@@ -181,9 +182,9 @@ def check_number(queues: int) -> None:
 
 
 def _few(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = len(listed) - NAMED
-    return ", ".join(listed[:NAMED]) + (_(" and %s more") % more if more > 0 else "")
+    given = list(names)
+    more = len(given) - NAMED
+    return listed(given[:NAMED]) + (_(" and %s more") % more if more > 0 else "")
 
 
 DAY_SECONDS = 86_400

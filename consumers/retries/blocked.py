@@ -11,6 +11,7 @@ from consumers.queries.declared import copied
 from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQueue, StoredHead
 from consumers.retries.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
 from consumers.rocketmq.bodies.client_bodies import DEFAULTS
+from consumers.words.marks import labelled, listed
 from consumers.words.reasons import queues_not_since, stored_words
 from consumers.words.spans import age, count, iso, messages, rate
 
@@ -88,7 +89,7 @@ def _of_the_client(head: StuckMessage) -> Iterator[str]:
         words = {"name": name, "limit": count(limit)}
         yield gettext("flow control: it has stopped pulling the queue (%(name)s %(limit)s)") % words
     elif head.unreported_limits and head.cached_count:
-        defaults = ", ".join(f"{name} {count(int(DEFAULTS[name]))}" for name in head.unreported_limits)
+        defaults = listed(f"{name} {count(int(DEFAULTS[name]))}" for name in head.unreported_limits)
         yield gettext("flow control unknown: the member does not report its thresholds (defaults: %(defaults)s)") % {
             "defaults": defaults
         }
@@ -150,7 +151,7 @@ def kind_of(head: StuckMessage) -> BlockedReason:
 def _why_unknown(head: StuckMessage) -> str | None:
     if head.is_stale:
         silence = queues_not_since(head.client_id, head.told_at)
-        return f"{silence}: {stored_words(head.client_error)}" if head.client_error else silence
+        return labelled(silence, stored_words(head.client_error)) if head.client_error else silence
     if head.is_pulling:
         return gettext("the member pulls by itself: how the application handles a message is unknown")
     if head.orderly is None:

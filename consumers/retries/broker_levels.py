@@ -16,6 +16,7 @@ from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.vocabulary.findings import FindingCode
 from consumers.vocabulary.states import MASTER
+from consumers.words.marks import labelled
 from consumers.words.reasons import stored_words
 from consumers.words.spans import utc
 
@@ -225,11 +226,11 @@ def _delays(broker: Broker) -> tuple[tuple[int, ...], str]:
     """Seconds by level, and why there are none."""
     if broker.delay_levels is None:
         said = broker.config_error or gettext("the configuration does not contain the delays of the levels")
-        return (), f"{broker.name}: {said}"
+        return (), labelled(broker.name, said)
     try:
         return level_delays(broker.delay_levels), ""
     except RemoteProtocolError as wrong:
-        return (), f"{broker.name}: {wrong}"
+        return (), labelled(broker.name, wrong)
 
 
 def _waits(row: DelayLevel) -> bool:

@@ -40,6 +40,7 @@ from consumers.retries.ladder_rows import (
 from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPolicy, retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
 from consumers.vocabulary.states import MASTER, POPPING
+from consumers.words.marks import labelled, listed
 from consumers.words.spans import utc
 
 # The rungs of a group's ladder: each level over all brokers, with what of the group was seen to wait there.
@@ -90,7 +91,7 @@ def _delay(levels: Levels) -> tuple[float | None, str | None]:
         return None, missing
     said = {broker: level.delay_seconds for broker, level in levels}
     if len(set(said.values())) > 1:
-        named = ", ".join(f"{broker} {seconds:g} s" for broker, seconds in said.items())
+        named = listed(f"{broker} {seconds:g} s" for broker, seconds in said.items())
         return None, gettext("brokers delay it differently: %(delays)s") % {"delays": named}
     return next(iter(said.values())), None
 
@@ -167,7 +168,7 @@ def _queues(group: ConsumerGroup, age: ClusterAge, now: datetime) -> list[_Queue
             "broker": place.broker,
         }
         lags = read.lag_messages, read.lag_messages_at_least
-        found.append(_Queue(*lags, f"{where}: {read.reason}", late.seconds, f"{where}: {late.reason}"))
+        found.append(_Queue(*lags, labelled(where, read.reason), late.seconds, labelled(where, late.reason)))
     return found
 
 

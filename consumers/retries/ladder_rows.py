@@ -15,6 +15,7 @@ from consumers.models import Client, ConsumerGroup, Rung
 from consumers.queries.declared import INSIDE, answer, public
 from consumers.queries.findings import DetectedFinding
 from consumers.retries.broker_levels import BrokerLevel
+from consumers.words.marks import listed
 from consumers.words.reasons import stored_words
 from consumers.words.spans import utc
 
@@ -254,7 +255,7 @@ def max_retries(group: ConsumerGroup) -> tuple[int | None, str | None, str]:
     """The limit, who told it, and why nobody did. A limit that is null though it was told is none at all."""
     told = {limit for client in Client.objects.filter(group=group, gone_by=None) if (limit := _own(client)) is not None}
     if len(told) > 1:
-        named = ", ".join(gettext("no limit") if limit == NO_LIMIT else str(limit) for limit in sorted(told))
+        named = listed(gettext("no limit") if limit == NO_LIMIT else str(limit) for limit in sorted(told))
         return None, None, gettext("members differ in the maximum number of retries: %(limits)s") % {"limits": named}
     if told:
         [limit] = told

@@ -22,6 +22,7 @@ from consumers.vocabulary.reasons import (
 )
 
 from . import alerts, jobs, offset_files, repeats, resets
+from .marks import chained, clauses, labelled, listed
 from .spans import age, counted, iso, size, utc, with_counts, with_plain_times
 from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOWN_REASONS
 
@@ -333,7 +334,7 @@ def _shown(name: str, value: Any) -> str:
     if name == "volume_reason":
         return volume_words(value)
     if isinstance(value, list):
-        return ", ".join(_shown(name, one) for one in value)
+        return listed(_shown(name, one) for one in value)
     if name == "unknown_reason":
         return reason_words(value)
     if name == "queue_outcomes":
@@ -376,14 +377,14 @@ AT_LEAST: dict[str, str | Promise] = {
 def volume_words(stored: str | Mapping[str, Any]) -> str:
     """What is no code is said as it is: another version of the product may have stored it."""
     if isinstance(stored, str):
-        return "; ".join(map(_one, stored.split("; ")))
+        return chained(map(_one, stored.split("; ")))
     values = {
         name: f"{value:,}" if isinstance(value, int) else with_plain_times(str(value)) for name, value in stored.items()
     }
     # In the order of the catalogue: not every database keeps that of what it stores.
     numbers = stored["at_least"]
-    known = ", ".join(str(words) % f"{numbers[name]:,}" for name, words in AT_LEAST.items() if name in numbers)
-    return f"{VOLUME_REASONS[stored['code']] % values}: {known}"
+    known = clauses(str(words) % f"{numbers[name]:,}" for name, words in AT_LEAST.items() if name in numbers)
+    return labelled(VOLUME_REASONS[stored["code"]] % values, known)
 
 
 def _one(code: str) -> str:

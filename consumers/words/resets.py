@@ -13,6 +13,8 @@ from consumers.vocabulary.resets import (
     RowReason,
 )
 
+from .marks import listed
+
 # By the codes of ResetKind.
 KINDS: dict[str, str | Promise] = {
     "earliest": _("earliest"),
@@ -43,7 +45,7 @@ def outcome_counts(counts: Mapping[str, int]) -> str:
     """`2 CONFIRMED, 1 failed`. Codes of ResetOutcome stand as they are; of a queue without one it is its step."""
     template = gettext("%(queues)s %(outcome)s")
     named = ((f"{queues:,}", STEPS.get(name, name)) for name, queues in sorted(counts.items()))
-    return ", ".join(template % {"queues": queues, "outcome": name} for queues, name in named)
+    return listed(template % {"queues": queues, "outcome": name} for queues, name in named)
 
 
 ROWS: dict[str, str | Promise] = {

@@ -9,6 +9,8 @@ from typing import Any
 
 from django.utils.translation import gettext, ngettext
 
+from .marks import listed
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CAP_DAYS = 30
 STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -168,4 +170,4 @@ def _spans(ids: Sequence[int]) -> str:
             spans[-1].append(queue_id)
         else:
             spans.append([queue_id])
-    return ", ".join(f"{span[0]}–{span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans)
+    return listed(f"{span[0]}–{span[-1]}" if len(span) > 2 else listed(map(str, span)) for span in spans)

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from consumers.words.marks import chained, labelled, listed
 from dashboard.wording.numbers import minute
 
 # Points of a series, and where they are missing.
@@ -88,7 +89,7 @@ def why_unknown(lines: Sequence[Line], window: int) -> str | None:
         return None
     if len(missing) == 1 and len(next(iter(missing.values()))) == len(lines):
         return next(iter(missing))
-    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in missing.items())
+    return chained(labelled(listed(names), reason) for reason, names in missing.items())
 
 
 def hatched(starts: Sequence[datetime], step: timedelta, lines: Sequence[Line]) -> Figure:

@@ -8,6 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from consumers.words.marks import clauses, listed
 from dashboard.wording.numbers import count
 
 from .time_bars import bar
@@ -49,7 +50,7 @@ def stores_bar(file: int | None, memory: int | None, client: int | None, end: in
     """`end` is one past the last message that the client holds. Hatched where neither memory is known."""
     places = {_("file"): file, _("broker"): memory, _("client"): client, _("held to"): end}
     known = {name: offset for name, offset in places.items() if offset is not None}
-    label = ", ".join(f"{name} {count(offset)}" for name, offset in known.items())
+    label = clauses(_("%(name)s %(offset)s") % {"name": name, "offset": count(n)} for name, n in known.items())
     if memory is None or client is None:
         hatched = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#hatch)"/>'
         return bar("stores-bar", WIDTH, HEIGHT, _("distance unknown: %s") % (label or _("no store is known")), hatched)
@@ -154,7 +155,7 @@ def _kind(owners: tuple[str, ...] | None, colours: Mapping[str, int]) -> tuple[s
     if not owners:
         return NOBODY, _("no owner")
     if len(owners) > 1:
-        return SEVERAL, ", ".join(owners)
+        return SEVERAL, listed(owners)
     return f"owner-{colours[owners[0]]}", owners[0]
 
 
@@ -223,4 +224,7 @@ def _label(min_offset: int | None, max_offset: int | None, now_offset: int | Non
         (_("target"), target, _("unknown")),
         (_("max"), max_offset, _("unknown")),
     ]
-    return ", ".join(f"{name} {otherwise if offset is None else count(offset)}" for name, offset, otherwise in words)
+    return clauses(
+        _("%(name)s %(offset)s") % {"name": name, "offset": otherwise if offset is None else count(offset)}
+        for name, offset, otherwise in words
+    )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext as _, ngettext
 
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
+from consumers.words.marks import listed
 from dashboard.wording.numbers import clock
 
 from .layout import AXIS, INK, LEFT, QUIET, REBALANCE, Change, Figure, Span, figure, on_axis
@@ -314,7 +315,7 @@ def said(run: TimelineRun, timeline: Timeline) -> str:
     """Who, since when and until when."""
     if run.holding is Holding.UNKNOWN:
         return _("unknown: %s") % run.reason
-    names = ", ".join(timeline.owners[owner] for owner in run.owners)
+    names = listed(timeline.owners[owner] for owner in run.owners)
     who = {
         Holding.OWNER: names,
         Holding.NOBODY: _("no owner"),

@@ -31,6 +31,7 @@ from consumers.resets.target_values import ResetRefused
 from consumers.vocabulary.offset_files import EXPOSURE_ANOMALIES
 from consumers.vocabulary.reasons import reason_code
 from consumers.vocabulary.states import RuleCode, UnknownReason
+from consumers.words.marks import labelled
 from consumers.words.reasons import reason_words
 from dashboard.figures.offset_bars import stores_bar
 from dashboard.pages.common.frame import (
@@ -206,7 +207,7 @@ def _findings(row: OffsetRow) -> list[str]:
 
 
 def _said(store: StoreRow) -> str:
-    return f"{store.client_id}: {store.finding}" if store.client_id else store.finding or ""
+    return labelled(store.client_id, store.finding) if store.client_id else store.finding or ""
 
 
 def client_lines(rows: Sequence[OffsetRow]) -> list[ClientLine]:

@@ -24,6 +24,7 @@ from consumers.queries.reset_marks import ResetMark, reset_count, reset_marks
 from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
+from consumers.words.marks import labelled
 from consumers.words.states import rule_words
 from dashboard.figures.layout import Line, beginning
 from dashboard.figures.merged_marks import merged
@@ -218,7 +219,7 @@ def _merged_words(frame: Frame, some: Sequence[Mark]) -> str:
 def _mark(frame: Frame, change: Change) -> Mark:
     before = f"{change.before} → " if change.before else ""
     text = f"{clock(change.at, frame.now)} UTC · {change.group} · {before}{change.after} · {change.sentence}"
-    cause = f"{change.after}: {rule_words(change.rule)}"
+    cause = labelled(change.after, rule_words(change.rule))
     return Mark(change.at, change.after, text, frame.group(change.cluster, change.group), cause)
 
 

@@ -12,6 +12,7 @@ from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.vocabulary.states import NO_LAG_REASONS, Flag
 from consumers.words import spans
 from consumers.words.alerts import rule_name_words
+from consumers.words.marks import clauses, listed
 from dashboard.wording import numbers
 from dashboard.wording.help import HELP
 from dashboard.wording.numbers import FIELDS
@@ -27,6 +28,7 @@ register.filter("size", numbers.size)
 register.filter("share", numbers.share)
 register.filter("per_second", numbers.per_second)
 register.filter("end_of_id", numbers.end_of_id)
+register.filter("listed", listed)
 
 
 @register.simple_tag(takes_context=True)
@@ -133,7 +135,7 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
     sign, kind = KINDS.get(row.time_lag_kind, ("", row.time_lag_kind))
     error = getattr(row, "time_lag_error_seconds", None)
     if error is not None:
-        kind = f"{kind}, ± {FIELDS['time_lag_seconds'].write(error)}"
+        kind = clauses([str(kind), f"± {FIELDS['time_lag_seconds'].write(error)}"])
     at: datetime | None = getattr(row, "time_lag_at", None)
     earlier = None if at == getattr(row, "taken_at", None) else at
     if earlier is not None:
@@ -192,7 +194,7 @@ def client_link(context: template.Context, cluster: str, client_id: str, brief: 
     cut = {name: numbers.middle_cut(name) if brief else name for name in names}
     titles = {name: "" if text == name else format_html(' title="{}"', name) for name, text in cut.items()}
     return format_html_join(
-        ", ",
+        listed(["", ""]),
         '<a href="{}"{}>{}</a>',
         ((context["frame"].to("client", cluster, name), titles[name], text) for name, text in cut.items()),
     )

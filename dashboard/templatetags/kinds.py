@@ -13,6 +13,7 @@ from consumers.models import State
 from consumers.rocketmq.bodies.client_bodies import IN_MIB, IN_MILLISECONDS, IN_MINUTES
 from consumers.vocabulary.states import Flag
 from consumers.words.logs import log_form_words, log_role_words
+from consumers.words.marks import clauses
 from consumers.words.spans import messages
 from consumers.words.states import FLAGS, MEANINGS
 from dashboard.figures.offset_bars import offset_bar
@@ -49,7 +50,7 @@ def lag_line(values: Sequence[float | None] | None) -> SafeString:
     label = _("lag in the range: %(low)s to %(high)s") % words
     gaps = len(values or []) - len(known)
     unknown = ngettext("unknown in %(n)s window", "unknown in %(n)s windows", gaps) % {"n": gaps}
-    return sparkline(values or [], f"{label}, {unknown}" if gaps else label, floor=FEW)
+    return sparkline(values or [], clauses([label, unknown]) if gaps else label, floor=FEW)
 
 
 @register.simple_tag

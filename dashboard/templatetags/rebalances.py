@@ -15,6 +15,7 @@ from consumers.rebalances.flapping import LEVEL_WORDS
 from consumers.repeats import RepeatedQueue
 from consumers.rocketmq.allocation import QueueKey
 from consumers.vocabulary.reasons import ReasonCode, reason_code
+from consumers.words.marks import chained, listed
 from consumers.words.reasons import cause_words
 from consumers.words.repeats import confidence_words, kind_words, progress_words, repeat_cause_words
 from dashboard.wording.numbers import again, count, duration
@@ -148,11 +149,11 @@ def named(queues: Sequence[QueueKey]) -> str:
     """`Orders / broker-a / 0, 1, 3 and 12 more`."""
     shown = sorted(queues)[:QUEUES_NAMED]
     places = [
-        f"{topic} / {broker} / {', '.join(str(queue.queue_id) for queue in same)}"
+        f"{topic} / {broker} / {listed(str(queue.queue_id) for queue in same)}"
         for (topic, broker), same in groupby(shown, key=lambda queue: (queue.topic, queue.broker))
     ]
     more = len(queues) - len(shown)
-    text = "; ".join(places)
+    text = chained(places)
     return _("%(queues)s and %(n)s more") % {"queues": text, "n": count(more)} if more else text
 
 

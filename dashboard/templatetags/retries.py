@@ -14,6 +14,7 @@ from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind
 from consumers.retries.checks.condition_rows import Condition
 from consumers.retries.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
 from consumers.retries.volumes import VolumeTotals
+from consumers.words.marks import listed
 from dashboard.pages.retries import DelayLine, DelayTable, LevelCell, LevelHead
 from dashboard.wording.numbers import ago, count, duration, share, size
 from dashboard.wording.resets import CONDITIONS
@@ -168,7 +169,7 @@ def retry_policy(row: RetryPolicyRow) -> str:
         False: _("ignored by these clients (pull)"),
         None: row.unknown.get("is_heeded", ""),
     }[row.is_heeded]
-    delays = ", ".join(duration(seconds) for seconds in row.delays_seconds)
+    delays = listed(duration(seconds) for seconds in row.delays_seconds)
     words = {"kind": row.kind, "delays": delays, "heeded": heeded}
     return _("Broker retry policy %(kind)s (%(delays)s) · %(heeded)s") % words
 

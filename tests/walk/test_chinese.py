@@ -16,6 +16,8 @@ from tests.world import NOW
 
 # Three words in a row, one of them in small letters: a sentence, and not a name or a code.
 SENTENCE = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")
+# A mark of Latin text beside a Chinese letter, and a space between two of them: 5 分钟 后.
+LATIN_MARKS = re.compile(r"[一-鿿）”][,;:]|[,;] [一-鿿]|[一-鿿] [一-鿿]")
 JSON = re.compile(r"[{\[][\"'{\[]|[a-z]_[a-z_]+: ")
 # Commands, what brokers and operating systems answer, and what somebody typed.
 VERBATIM = re.compile(
@@ -64,6 +66,13 @@ def test_no_page_has_an_english_sentence(chinese: Client) -> None:
         assert answer["Content-Language"] == "zh-hans"
         found += [(path, text) for text in said(answer.text) if _is_english(text)]
     assert not found, "\n".join(f"{path}: {text}" for path, text in found)
+
+
+@pytest.mark.either_database("tests/walk/test_pages.py asks the same of the database there")
+def test_no_page_has_latin_marks_or_spaces_between_chinese_letters(chinese: Client) -> None:
+    texts = {(path, text) for path in PATHS for text in said(chinese.get(path).text)}
+    found = sorted(f"{path}: {text}" for path, text in texts if LATIN_MARKS.search(text))
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.either_database("the list and the page of each kind of row ask the same of both")

@@ -23,6 +23,7 @@ from consumers.alerts.fields import (
     defaults_of,
 )
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
+from consumers.words.marks import listed
 from consumers.words.reasons import stored_words
 
 from .kinds.addresses import parsed_url
@@ -233,7 +234,7 @@ def _sent_to_another_host(
     if unseen and parsed_url(together["url"]).origin != parsed_url(before["url"]).origin:
         return {
             "url": gettext("This is another host: enter these again, or leave them empty, as they are sent there: %s.")
-            % ", ".join(unseen)
+            % listed(unseen)
         }
     return {}
 

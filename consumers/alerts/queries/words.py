@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_lazy, pgettext
 from consumers.models import Comparison, Measure, State
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 from consumers.words.findings import SEVERITIES, TITLES
+from consumers.words.marks import labelled, listed
 from consumers.words.spans import age, chosen, messages, percent
 from consumers.words.states import STATES
 
@@ -115,8 +116,8 @@ def rule_words(rule: Any) -> str:
 
 def _sought(findings: Sequence[str]) -> str:
     """Of codes and severities; with `-` before a code: not this one."""
-    sought = ", ".join(_finding_words(one) for one in findings if not one.startswith("-"))
-    left_out = ", ".join(_finding_words(one[1:]) for one in findings if one.startswith("-"))
+    sought = listed(_finding_words(one) for one in findings if not one.startswith("-"))
+    left_out = listed(_finding_words(one[1:]) for one in findings if one.startswith("-"))
     if not left_out:
         return sought
     return gettext("%(findings)s, but not %(others)s") % {"findings": sought, "others": left_out}
@@ -135,7 +136,9 @@ def _over(rule: Any) -> str:
     else:
         template = gettext("at ≤ %s") if rule.comparison == Comparison.ABOVE else gettext("at ≥ %s")
         over = template % number_words(rule.measure, limit, is_chosen=True)
-    return f"{over} {_for(rule.clear_seconds)}" if rule.clear_seconds else over
+    if not rule.clear_seconds:
+        return over
+    return gettext("%(over)s %(time)s") % {"over": over, "time": _for(rule.clear_seconds)}
 
 
 def _for(seconds: float) -> str:
@@ -155,7 +158,7 @@ DAY_WORDS = {
 
 def weekly_words(weekly: Mapping[str, Any]) -> str:
     """`Mon, Sun 02:00–04:00 Europe/Berlin`."""
-    days = ", ".join(str(DAY_WORDS[day]) for day in weekly["days"])
+    days = listed(str(DAY_WORDS[day]) for day in weekly["days"])
     return f"{days} {weekly['start']}–{weekly['end']} {weekly['time_zone']}"
 
 
@@ -177,8 +180,8 @@ def selection_words(
     if topic:
         parts.append(gettext("topic %s") % topic)
     if labels:
-        parts.append(gettext("with %s") % ", ".join(f"{label}={value}" for label, value in sorted(labels.items())))
+        parts.append(gettext("with %s") % listed(f"{label}={value}" for label, value in sorted(labels.items())))
     if rule:
         parts.append(gettext("of the rule %s") % rule)
     words = " ".join(parts) or gettext("everything")
-    return f"{gettext(' or ').join(severities)}: {words}" if severities else words
+    return labelled(gettext(" or ").join(severities), words) if severities else words

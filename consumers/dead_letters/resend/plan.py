@@ -28,6 +28,7 @@ from consumers.rocketmq.messages.dead import RESEND_PROPERTY
 from consumers.rocketmq.messages.stored import PullOutcome
 from consumers.rocketmq.names import retry_topic
 from consumers.vocabulary.reasons import ResendCause, stored_reason
+from consumers.words.marks import listed
 
 from .preview import preview
 
@@ -213,7 +214,7 @@ def _letters(group: ConsumerGroup, selection: Selection) -> list[DeadLetter]:
         raise PlanRefused(_too_many(most))
     letters = selection.letters(group, most)
     if missing := selection.missing(letters):
-        named = ", ".join(f"{broker}/{queue_id}/{offset}" for broker, queue_id, offset in missing[:NAMED])
+        named = listed(f"{broker}/{queue_id}/{offset}" for broker, queue_id, offset in missing[:NAMED])
         words = {"n": len(missing), "named": named}
         raise PlanRefused(
             _("%(n)s of the selected messages are not listed (any more), %(named)s among them. Select again.") % words

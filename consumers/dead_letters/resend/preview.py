@@ -19,6 +19,7 @@ from consumers.models import Cluster, ConsumerGroup, Destination, Resend, Resend
 from consumers.queries.declared import answer, answered, public
 from consumers.retries.checks.observed import BrokerConditions, RetryConditions, group_facts
 from consumers.vocabulary.states import READ, WRITE
+from consumers.words.marks import listed
 from consumers.words.reasons import stored_words
 
 # Reasons against resending dead-letter messages to a group, and warnings: rules over facts.
@@ -97,7 +98,7 @@ def _members(facts: RetryConditions, *, to_group: bool) -> Iterable[str]:
 def _standing(facts: RetryConditions) -> Iterable[str]:
     closed = [broker.name for broker in facts.brokers if broker.group and broker.group.consume_enable is False]
     if closed:
-        yield _("Consumption is not enabled on %s: messages there count as lag.") % ", ".join(closed)
+        yield _("Consumption is not enabled on %s: messages there count as lag.") % listed(closed)
 
 
 def _not_known(facts: RetryConditions) -> Iterable[str]:
@@ -105,7 +106,7 @@ def _not_known(facts: RetryConditions) -> Iterable[str]:
     if not facts.brokers:
         yield _("No broker of the cluster has been read yet, so it is unknown whether the retry topic exists.")
     elif unclear:
-        yield _("Unknown whether the retry topic exists on %s.") % ", ".join(unclear)
+        yield _("Unknown whether the retry topic exists on %s.") % listed(unclear)
 
 
 # Groups that receive a topic's messages: those that were seen to consume it, or that subscribe to it.

@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
 from consumers.stores.start import Start
 from consumers.vocabulary.states import UnknownReason
+from consumers.words.marks import labelled, listed
 from consumers.words.reasons import reason_words, stored_words
 from consumers.words.spans import count, messages
 
@@ -114,7 +115,7 @@ def seen_on(slave: str) -> str:
 def behind_words(slaves: Iterable[str], known: int | None = None, at: datetime | None = None) -> list[str]:
     """`the slave that was read has not caught up …: 10.0.0.9:10911`, `last known offset 8`, `last read …`."""
     reason = reason_words(UnknownReason.SLAVE_BEHIND)
-    parts = [": ".join(filter(None, [reason, ", ".join(sorted(set(slaves)))]))]
+    parts = [labelled(reason, listed(names)) if (names := sorted(set(slaves))) else reason]
     return parts if known is None else [*parts, gettext("last known offset %s") % count(known), *last_read(at)]
 
 

@@ -35,6 +35,7 @@ from consumers.retries.checks.observed import (
 from consumers.rocketmq.names import dlq_topic, retry_topic
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.states import READ, WRITE
+from consumers.words.marks import chained, listed
 
 # Whether a failed message finds a broker that takes it, its own or another; else the offset stands.
 
@@ -109,7 +110,7 @@ def _tries(client: ClientConditions) -> int | None:
 
 
 def _why(brokers: Sequence[BrokerConditions]) -> str:
-    sentence = "; ".join(why_not_taken_back(broker) for broker in brokers[:3])
+    sentence = chained(why_not_taken_back(broker) for broker in brokers[:3])
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -138,7 +139,7 @@ def brokers_take_back(facts: RetryConditions) -> Outcome:
     around = way_round(facts)
     severity = FindingSeverity.INFO if around else FindingSeverity.WARNING
     if closed:
-        why = "; ".join(why_not_taken_back(broker) for broker in closed[:3])
+        why = chained(why_not_taken_back(broker) for broker in closed[:3])
         words = {"why": why[:1].upper() + why[1:], "others": names(around)}
         landing = gettext("%(why)s. What fails of its messages is retried through %(others)s.")
         nowhere = gettext("%(why)s. What fails of its messages is not taken elsewhere either, as far as is known.")
@@ -229,7 +230,7 @@ def retry_readable(facts: RetryConditions) -> Outcome:
         for topic, permission in _retry_topics(facts, said).items():
             if not permission & READ:
                 shut.setdefault(topic, []).append(broker)
-    topics = ", ".join(sorted(shut)) or facts.retry_topic
+    topics = listed(sorted(shut)) or facts.retry_topic
     brokers = [broker for each in shut.values() for broker in each]
     cure = gettext("“%(command)s”.") % {
         "command": topic_permission(facts, brokers, next(iter(shut), facts.retry_topic))

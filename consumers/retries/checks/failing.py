@@ -20,6 +20,7 @@ from consumers.retries.checks.observed import KnownBroker, RetryConditions, fact
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.states import BROADCASTING, WRITE
+from consumers.words.marks import listed
 from consumers.words.spans import count, counted
 
 # What must hold for a group's failed messages to come back: rows, and pure rules over facts.
@@ -175,8 +176,8 @@ def _landing(stuck: int, taking: list[str], unclear: list[str]) -> str:
             stuck,
         ) % {"n": count(stuck)}
     if taking:
-        return gettext("Failed messages of its queues go to %(others)s.") % {"others": ", ".join(taking)}
-    return gettext("Unknown whether %(others)s accepts failed messages of its queues.") % {"others": ", ".join(unclear)}
+        return gettext("Failed messages of its queues go to %(others)s.") % {"others": listed(taking)}
+    return gettext("Unknown whether %(others)s accepts failed messages of its queues.") % {"others": listed(unclear)}
 
 
 def _wiped(cluster: str, namesrv: str, broker: KnownBroker) -> FailingGroup:

@@ -24,6 +24,7 @@ from consumers.alerts.queries.words import number_words, rule_words, selection_w
 from consumers.alerts.tasks import hand_over_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
+from consumers.words.marks import listed
 from dashboard.pages.alerts.preview_pictures import at_of, end_of_data, pictures
 from dashboard.pages.common.frame import Frame, frame_of, refreshing
 from dashboard.pages.common.list_pages import whole_number
@@ -93,7 +94,7 @@ def _fired_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
     if not result["fired"]:
         return _("It would not have fired in %(time)s, as far as known.") % words
     most = result["by_subject"][:SUBJECTS_NAMED]
-    named = ", ".join(f"{count(one['fired'])} × {one['subject']['title']}" for one in most)
+    named = listed(f"{count(one['fired'])} × {one['subject']['title']}" for one in most)
     rest = result["fired"] - sum(one["fired"] for one in most)
     if rest:
         named = _("%(named)s and %(rest)s of others") % {"named": named, "rest": count(rest)}

@@ -13,6 +13,7 @@ from consumers.alerts.queries.previews import PreviewRow
 from consumers.models import Severity
 from consumers.queries.codes import SEVERITIES
 from consumers.words.alerts import rule_name_words
+from consumers.words.marks import chained, clauses, labelled
 from dashboard.figures.fired_bars import Bar, DayBar, Gap, day_bars, incident_bars
 from dashboard.figures.layout import Span
 from dashboard.figures.time_bars import CRITICAL, INFO, WARNING, Mark
@@ -59,7 +60,7 @@ def _days(row: PreviewRow, days: list[DayBar]) -> SafeString | str:
     """Nothing where nothing fired, and all is known."""
     if not any(day.count or day.unknown_share for day in days):
         return ""
-    return day_bars(days, row.since, row.until, _("By day, in UTC: %s") % "; ".join(day.text for day in days))
+    return day_bars(days, row.since, row.until, _("By day, in UTC: %s") % chained(day.text for day in days))
 
 
 def _day(one: Mapping[str, Any]) -> DayBar:
@@ -69,7 +70,7 @@ def _day(one: Mapping[str, Any]) -> DayBar:
         words.append(_("%s of excluded groups") % count(alone))
     if unknown:
         words.append(_("%s not known") % share_words(unknown))
-    return DayBar(date.fromisoformat(one["day"]), fired, alone, unknown, f"{one['day']}: {', '.join(words)}")
+    return DayBar(date.fromisoformat(one["day"]), fired, alone, unknown, labelled(one["day"], clauses(words)))
 
 
 def _key(one: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

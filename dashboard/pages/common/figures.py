@@ -17,6 +17,7 @@ from consumers.queries.windows import OPEN_WINDOWS, RangeError
 from consumers.rebalances.events import Mark, rebalance_counts, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.vocabulary.reasons import ReasonCode, reason_code
+from consumers.words.marks import listed
 from consumers.words.reasons import cause_words, coded_reason
 from dashboard.figures.layout import Change, Figure, Line, Span, beginning
 from dashboard.figures.queue_heatmap import queue_heatmap
@@ -214,7 +215,7 @@ def mark_words(mark: Mark) -> str:
         return _("rollout: %s") % many
     if mark.rebalances > 1:
         return rebalance_counts(mark.rebalances, mark.episodes)
-    return _("rebalance: %s") % ", ".join(cause_words(cause) for cause in mark.causes)
+    return _("rebalance: %s") % listed(cause_words(cause) for cause in mark.causes)
 
 
 def line_of(series: Series, name: str) -> Line:

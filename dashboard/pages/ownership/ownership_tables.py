@@ -21,6 +21,7 @@ from consumers.queries.windows import RangeError
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.vocabulary.states import BROADCASTING, Flag
+from consumers.words.marks import clauses, listed
 from consumers.words.spans import counted
 from dashboard.figures.ownership_timeline import colour_number
 from dashboard.pages.common.frame import Choice, Frame
@@ -216,7 +217,7 @@ def _most(row: MemberRow) -> str:
 
 
 def _never(row: MemberRow) -> str:
-    places = ", ".join(f"{place.topic} / {place.broker} / {place.queue_id}" for place in row.never_written or ())
+    places = listed(f"{place.topic} / {place.broker} / {place.queue_id}" for place in row.never_written or ())
     return _("nothing was ever written to %s") % places if places else ""
 
 
@@ -290,7 +291,7 @@ def _checked(check: OwnershipCheck) -> str:
     if not check.members:
         return _("Owners not compared: %s") % check.why_not_compared
     members = ngettext("%(n)s member", "%(n)s members", check.members) % {"n": count(check.members)}
-    who = ", ".join([members, *check.strategies])
+    who = clauses([members, *check.strategies])
     if check.why_not_compared is not None:
         return _("%(who)s; owners not compared: %(why)s") % {"who": who, "why": check.why_not_compared}
     words = {"who": who, "n": count(check.as_expected), "all": count(check.compared_queues)}

@@ -24,6 +24,7 @@ from consumers.alerts.fields import EntryField, Shape, WrongValue, text
 from consumers.models import ChannelKind, Delivery, IncidentEventKind, Severity
 from consumers.vocabulary.alerts import DeliveryResult
 from consumers.vocabulary.reasons import stored_reason, stored_reasons
+from consumers.words.marks import listed
 
 from .apprise_child import SENT
 from .channel_kind import ChannelKindSpec, SealedFields
@@ -62,9 +63,7 @@ def checked_apprise_url(url: str) -> str:
         raise WrongValue(gettext("It is not a URL: a host of IPv6 stands between '[' and ']'.")) from None
     options = {name.strip().lstrip("+-:").lower() for name, _ in asked}
     if options & READ_FILES:
-        raise WrongValue(
-            gettext("Options that name files are not taken: %s.") % ", ".join(sorted(options & READ_FILES))
-        )
+        raise WrongValue(gettext("Options that name files are not taken: %s.") % listed(sorted(options & READ_FILES)))
     schema = _schema(url)
     if schema not in ALLOWED:
         raise WrongValue(
