@@ -29,7 +29,8 @@ def evidence_sentence(found: Facts, started_after: datetime | None, started_befo
     rest = [
         f"{name.replace('_', ' ')}: {_said(value)}" for name, value in sorted(found.items()) if _is_more(name, value)
     ]
-    return " · ".join([f"{opening} {_when(found, started_after, started_before)}", *more, *rest])
+    words = {"change": opening, "when": _when(found, started_after, started_before)}
+    return " · ".join([_("%(change)s %(when)s") % words, *more, *rest])
 
 
 def evidence_opening(found: Facts) -> str:

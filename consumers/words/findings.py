@@ -184,7 +184,7 @@ RETRIES: dict[FindingCode, FindingSpec] = {
         title=_("Retry health checks unknown"),
         sentence=_("Not checked: %(checks)s. A broker or member did not report what they need."),
         help=_("Failing checks may exist: what they need was not read."),
-        remedy=_("Open the Retries tab of the group: it says what was not read."),
+        remedy=_("Open the Retries & DLQ tab of the group: it says what was not read."),
     ),
 }
 SPECS: dict[FindingCode, FindingSpec] = {

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from django.utils.dateformat import format as written
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from .time_bars import FOOT, axis, percent
 
@@ -102,7 +104,7 @@ def _names(columns: Sequence[_Column], y: float) -> SafeString:
     said, last = [], -NAME_WIDE
     for column in columns:
         if column.middle - last >= NAME_WIDE and NAME_WIDE / 2 <= column.middle <= 100 - NAME_WIDE / 2:
-            said.append((f"{column.middle:.2f}", y, f"{column.bar.day:%a} {column.bar.day.day}"))
+            said.append((f"{column.middle:.2f}", y, written(column.bar.day, _("D j"))))
             last = column.middle
     return format_html_join("", '<text x="{}%" y="{}" text-anchor="middle">{}</text>', said)
 

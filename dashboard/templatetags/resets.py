@@ -81,9 +81,11 @@ def effect(context: template.Context, row: ResetQueueRow) -> SafeString:
         name = "replayed_messages" if row.replayed_messages is None else "skipped_messages"
         return unknown(context, row.unknown.get(name, ""), brief=True)
     if row.replayed_messages:
-        return format_html("{} {}", count(row.replayed_messages), _("redelivered"))
+        return format_html("{}", _("%(n)s redelivered") % {"n": count(row.replayed_messages)})
     if row.skipped_messages:
-        return format_html('<span class="difference">{} {}</span>', count(row.skipped_messages), _("skipped"))
+        return format_html(
+            '<span class="difference">{}</span>', _("%(n)s skipped") % {"n": count(row.skipped_messages)}
+        )
     return format_html('<span class="quiet">{}</span>', _("none"))
 
 

@@ -93,7 +93,7 @@ def test_a_webhook_is_added_and_its_test_arrives(site: Site, incident: Incident,
         page.fill("#field-secret", "a-secret-that-signs-it")
         page.click("form button >> text=/^Add$/")
         page.click("#test")
-        page.wait_for_selector("text=1 message waits.")
+        page.wait_for_selector("text=1 notification waits.")
         deliver(Channel.objects.get(name="hook").pk, lambda: NOW + timedelta(seconds=1), lambda seconds: None)
         page.wait_for_selector(".state-ok >> text=sent")
         assert len(receiver.received) == 1

@@ -20,7 +20,7 @@ MEASURES = {
     Measure.EXPIRES_UNCONSUMED: gettext_lazy("time until messages expire unconsumed"),
     Measure.DRAIN: gettext_lazy("time to drain"),
     Measure.EXPIRED: gettext_lazy("messages expired before consumption"),
-    Measure.RETRY_SHARE: gettext_lazy("share of redeliveries"),
+    Measure.RETRY_SHARE: gettext_lazy("retry share"),
     Measure.DLQ_INFLOW: gettext_lazy("DLQ inflow in 5 min"),
     Measure.REBALANCES: gettext_lazy("rebalance episodes in 1 h"),
     Measure.REPEATS: gettext_lazy("repeats in 1 h"),

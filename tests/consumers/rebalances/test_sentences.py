@@ -1,6 +1,7 @@
 """Every cause in words, with its facts; what was not told is not said."""
 
 import pytest
+from django.utils.translation import override
 
 from consumers.rebalances.sentences import evidence_sentence, log_line
 from consumers.vocabulary.reasons import RebalanceCause
@@ -127,3 +128,9 @@ def test_a_broker_that_was_not_read_wrote_no_line():
 def test_no_word_of_a_cause_is_part_of_another():
     words = list(RebalanceCause)
     assert [(a, b) for a in words for b in words if a != b and a in b] == []
+
+
+def test_chinese_says_when_before_what() -> None:
+    with override("zh-hans"):
+        sentence = evidence_sentence({"cause": "joined"} | WHO, AFTER, BEFORE)
+    assert sentence == "02:58:54 与 02:59:09 UTC 之间，search-3 加入"

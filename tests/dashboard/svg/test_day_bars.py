@@ -2,6 +2,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+from django.utils.translation import override
+
 from dashboard.figures.fired_bars import DayBar, day_bars
 
 UNTIL = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
@@ -64,3 +66,11 @@ def test_names_of_many_days_do_not_cover_each_other() -> None:
 
 def test_it_escapes_what_it_tells() -> None:
     assert "<title>&lt;b&gt;</title>" in drawn(a_day(1, 1, text="<b>"))
+
+
+def test_a_day_is_named_as_its_reader_names_days() -> None:
+    names = {}
+    for language in ("en", "zh-hans"):
+        with override(language):
+            names[language] = re.findall(r'text-anchor="middle">([^<]*\d日?)</text>', drawn(a_day(1), a_day()))
+    assert names == {"en": ["Fri 13", "Sat 14"], "zh-hans": ["3月13日", "3月14日"]}

@@ -25,7 +25,7 @@ def a_rule(measure: str, comparison: str, threshold: float | None = None, **fiel
         (a_rule("lag_messages", "above", 1000), "lag > 1,000 messages · resolves at ≤ 1,000 messages"),
         (
             a_rule("retry_share", "above", 0.125),
-            "share of redeliveries > 12.5 % · resolves at ≤ 12.5 %",
+            "retry share > 12.5 % · resolves at ≤ 12.5 %",
         ),
         (
             a_rule("state", "in", states=["STOP", "STALL"], clear_seconds=60),

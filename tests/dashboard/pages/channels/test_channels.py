@@ -182,7 +182,7 @@ def test_a_test_waits_in_the_log_and_a_worker_is_told(operator: Client, redis: R
     assert (answer.status_code, answer["Location"]) == (302, f"{at(channel)}#messages")
     assert Delivery.objects.get().is_test
     assert redis.llen("alerts") == 1
-    assert "1 message waits." in shown(operator.get(at(channel, "part/")))
+    assert "1 notification waits." in shown(operator.get(at(channel, "part/")))
 
 
 @pytest.mark.usefixtures("redis_is_down")
@@ -229,7 +229,7 @@ def test_a_channel_that_does_not_deliver_is_told_on_every_page_and_named_where_p
     for address in ("/", "/alerts/", "/alerts/channels/"):
         read = shown(viewer.get(address))
         assert "on call no delivery since" in read, address
-        assert "1 message waits · 500 busy" in read, address
+        assert "1 notification waits · 500 busy" in read, address
     read = shown(viewer.get(at(channel)))
     assert "UTC: 500 busy Next try at" in read
     assert "the channel is paused" in read

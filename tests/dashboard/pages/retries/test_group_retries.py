@@ -106,7 +106,7 @@ def test_the_volumes_of_the_range_are_summed(admin_client: Client, group: Consum
     said = section(admin_client, "volumes")
     assert "In the last 1 h 02:00:00 to 02:59:30 UTC" in said
     assert "Into retry 1,800 messages Out of retry 1,680 messages DLQ inflow 240 messages" in said
-    assert "Redelivered per message consumed 5 %" in said
+    assert "Retry share 5 %" in said
 
 
 def test_a_sum_that_lacks_a_window_is_at_least_the_rest(admin_client: Client, group: ConsumerGroup) -> None:
@@ -114,13 +114,13 @@ def test_a_sum_that_lacks_a_window_is_at_least_the_rest(admin_client: Client, gr
     said = section(admin_client, "volumes")
     reason = "1 of 60 windows are unknown: broker-b was silent"
     assert f"Into retry ≥ 1,770 messages : {reason}" in said
-    assert f"Redelivered per message consumed unknown : {reason}" in said
+    assert f"Retry share unknown : {reason}" in said
 
 
 def test_of_nothing_consumed_there_is_no_share(admin_client: Client, group: ConsumerGroup) -> None:
     volumes_flow(group)
     GroupWindow.objects.update(consumed=0)
-    assert "Redelivered per message consumed unknown : nothing was consumed" in section(admin_client, "volumes")
+    assert "Retry share unknown : nothing was consumed" in section(admin_client, "volumes")
 
 
 def test_the_newest_dead_letters_stand_there_and_lead_to_all(admin_client: Client, group: ConsumerGroup) -> None:
