@@ -41,7 +41,7 @@ PHRASES = {
     "allowance_seconds": gettext_lazy("threshold %s"),
     "time_lag_at_least_seconds": gettext_lazy("time lag ≥ %s"),
     "limit_seconds": gettext_lazy("limit %s"),
-    "readings": gettext_lazy("readings: %s"),
+    "readings": gettext_lazy("scrapes: %s"),
     "seen_seconds": gettext_lazy("seen for %s"),
     "seconds_since_read": gettext_lazy("not read for %s"),
     "seconds_since_known": gettext_lazy("lag unknown for %s"),

@@ -309,6 +309,16 @@ def rule_or_404(rule_id: int) -> AlertRule:
     return row_or_404(AlertRule, rule_id, _("There is no such rule."))
 
 
+def _no_preview(form: RuleForm) -> str:
+    """Why there is none; empty where there is. Without the codes of measures, which the answer of REST lists."""
+    topic = form.value("topic") if "topic" in form.entries else ""
+    if why_no_history(form.measure, topic) is None:
+        return ""
+    if why_no_history(form.measure, "") is None:
+        return _("No preview: this measure has no history by topic.")
+    return _("No preview: this measure has no history.")
+
+
 def form_shown(
     request: HttpRequest, row: AlertRule | None, form: RuleForm, errors: Mapping[str, str], status: int = 200
 ) -> HttpResponse:
@@ -322,7 +332,7 @@ def form_shown(
         "errors": errors,
         "problems": problems(errors),
         "keeps": None if row is None else why_not_removed(row),
-        "no_history": why_no_history(form.measure, form.value("topic") if "topic" in form.entries else ""),
+        "no_preview": _no_preview(form),
         "unfinished": unfinished_of(request.user),
         **form.shown(),
     }

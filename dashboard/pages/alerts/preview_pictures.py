@@ -173,8 +173,8 @@ def incident_words(mark: IncidentMark, now: datetime) -> str:
         how_long = _("resolved after %(time)s") if mark.until else _("for %(time)s")
     words["how_long"] = how_long % lasted
     if not mark.evidence:
-        return _("%(severity)s %(rule)s, %(how_long)s") % words
-    return _("%(severity)s %(rule)s, %(how_long)s: %(evidence)s") % words
+        return _("%(severity)s · %(rule)s, %(how_long)s") % words
+    return _("%(severity)s · %(rule)s, %(how_long)s: %(evidence)s") % words
 
 
 def incident_flags(frame: Frame) -> list[Mark]:
@@ -196,7 +196,7 @@ def _flag(frame: Frame, at: datetime, marks: Sequence[IncidentMark]) -> Mark:
         text = f"{when} · {_named(first)} · {incident_words(first, frame.now)}"
         return Mark(place, flag, text, frame.to("incident", first.id))
     words = {"n": count(len(marks)), "severity": SEVERITIES[first.severity], "rule": rule_name_words(first.rule_name)}
-    text = ngettext("%(n)s incident: %(severity)s %(rule)s", "%(n)s incidents: %(severity)s %(rule)s", len(marks))
+    text = ngettext("%(n)s incident: %(severity)s · %(rule)s", "%(n)s incidents: %(severity)s · %(rule)s", len(marks))
     return Mark(place, flag, f"{when} · {text % words}", frame.to("alerts"))
 
 

@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -150,10 +150,9 @@ def freshness_of(clusters: Sequence[ClusterSummary], now: datetime) -> Freshness
     read = [row.read_at for row in clusters]
     known = [at for at in read if at is not None]
     age = _("scraped %s") % ago(min(known), now) if len(known) == len(read) else _("not scraped yet")
-    brokers = _("%(read)s of %(listed)s brokers") % {
-        "read": sum(row.brokers_read for row in clusters),
-        "listed": sum(len(row.masters) for row in clusters),
-    }
+    listed = sum(len(row.masters) for row in clusters)
+    template = ngettext("%(read)s of %(listed)s broker", "%(read)s of %(listed)s brokers", listed)
+    brokers = template % {"read": sum(row.brokers_read for row in clusters), "listed": listed}
     level = min((row.freshness for row in clusters), key=WORST_FIRST.index)
     return Freshness(level, f"{age} · {brokers}", [line for row in clusters for line in _lines(row)])
 

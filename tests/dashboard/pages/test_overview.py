@@ -189,7 +189,7 @@ def test_the_part_carries_the_freshness_of_the_top_bar(admin_client: Client) -> 
     a_broker(a_cluster())
     part = admin_client.get("/parts/overview/").text
     assert 'id="freshness" hx-swap-oob="true"' in part
-    assert "scraped 5 s ago · 1 of 1 brokers" in part
+    assert "scraped 5 s ago · 1 of 1 broker" in part
     assert "<html" not in part
 
 

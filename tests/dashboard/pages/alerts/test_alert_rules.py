@@ -198,7 +198,7 @@ def test_a_rule_that_is_not_there_is_not_found(operator, path):
 def test_a_measure_without_a_past_offers_no_preview(operator):
     rule = a_rule("Held", measure="blocked_seconds", threshold=600)
     said = text(operator, f"/alerts/rules/{rule.pk}/")
-    assert "No preview:" in said
+    assert "No preview: this measure has no history." in said
     assert 'formaction="/alerts/previews/"' not in said
 
 

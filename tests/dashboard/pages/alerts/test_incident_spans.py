@@ -31,7 +31,7 @@ def a_mark(fired: float | None, until: float | None = None, **said: str) -> Inci
 def test_a_bar_goes_from_the_firing_to_the_end_and_leads_to_the_incident() -> None:
     (bar,) = bars([a_mark(600, 300, severity="critical")], HOUR)
     assert (bar.since, bar.until, bar.sign, bar.colour) == (ago(600), ago(300), "▲", "var(--state-stop)")
-    assert bar.text == "02:50:00 UTC · critical Far behind, resolved after 10 min: 10 min behind"
+    assert bar.text == "02:50:00 UTC · critical · Far behind, resolved after 10 min: 10 min behind"
     assert bar.href == "/alerts/incidents/6f1c1b7e-3c55-4b0e-9f62-0c9f5a6f2d11/"
 
 
@@ -51,14 +51,14 @@ def test_those_of_one_time_stand_one_under_the_other() -> None:
 
 
 def test_one_without_evidence_says_no_empty_sentence() -> None:
-    assert incident_words(a_mark(600, evidence=""), NOW) == "warning Far behind, for 15 min"
+    assert incident_words(a_mark(600, evidence=""), NOW) == "warning · Far behind, for 15 min"
 
 
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        (a_mark(None, evidence=""), "warning Far behind, pending for 5 min"),
-        (a_mark(None, 60, evidence=""), "warning Far behind, over after 4 min without firing"),
+        (a_mark(None, evidence=""), "warning · Far behind, pending for 5 min"),
+        (a_mark(None, 60, evidence=""), "warning · Far behind, over after 4 min without firing"),
     ],
 )
 def test_one_that_has_not_fired_says_so(mark: IncidentMark, words: str) -> None:
@@ -77,14 +77,14 @@ def test_what_fired_at_once_is_one_flag(viewer: Client, billing: ConsumerGroup) 
         an_incident(rule, a_group(billing.cluster, name))
     an_incident(a_rule("Stalled", severity="critical"), billing)
     page = viewer.get("/").text
-    assert "02:55:00 UTC · 2 incidents: warning Far behind" in page
-    assert "02:55:00 UTC · billing · critical Stalled, for 10 min: 10 min 20 s behind" in page
+    assert "02:55:00 UTC · 2 incidents: warning · Far behind" in page
+    assert "02:55:00 UTC · billing · critical · Stalled, for 10 min: 10 min 20 s behind" in page
     assert 'class="state-critical"' in page
 
 
 def test_one_that_fired_before_the_range_stands_at_its_edge(viewer: Client, billing: ConsumerGroup) -> None:
     an_incident(a_rule(), billing, started_at=NOW - timedelta(days=2), fired_at=NOW - timedelta(days=1))
-    assert "13 Mar 03:00:00 UTC · billing · warning Far behind" in viewer.get("/").text
+    assert "13 Mar 03:00:00 UTC · billing · warning · Far behind" in viewer.get("/").text
 
 
 def test_the_lag_chart_of_its_group_has_it(viewer: Client, billing: ConsumerGroup) -> None:
