@@ -20,6 +20,7 @@ from consumers.queries.sentences import evidence, queue_words
 from consumers.rebalances.sentences import evidence_sentence, moment
 from consumers.vocabulary.findings import FindingCode
 from consumers.words import findings, logs, offset_files, reasons, repeats, resets, states
+from consumers.words.alerts import rule_name_words
 from consumers.words.spans import size, utc
 
 from .names import NAMES
@@ -157,6 +158,7 @@ def _volumes(_row: Any, unknown: Any) -> str:
 
 
 SENTENCES: dict[str, Write] = {
+    "AlertRule.name": lambda _row, name: rule_name_words(name),
     "GroupHealth.checked": _lines(lambda reason: shown(Reason.of_json(reason)).text),
     "GroupHealth.noticed": _lines(lambda reason: shown(Reason.of_json(reason)).text),
     "LogFile.problem": lambda _row, problem: logs.log_problem_words(problem),
@@ -166,6 +168,7 @@ SENTENCES: dict[str, Write] = {
     "Rebalance.evidence": _causes,
     "RepeatEvent.evidence": _lines(repeats.evidence_words),
     "StoredFinding.params": _finding,
+    "rule_name": lambda _row, name: rule_name_words(name),
     "detail": lambda _row, detail: "\n".join(evidence(detail)),
     "queue": _queue,
     "volumes_unknown": _volumes,

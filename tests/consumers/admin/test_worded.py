@@ -4,9 +4,11 @@ import re
 
 import pytest
 from django.contrib import admin
+from django.utils.translation import override
 
 from consumers.admin.worded import CODES, SENTENCES, column, of
 from consumers.models import (
+    AlertRule,
     ConsumerGroup,
     GroupState,
     OffsetFile,
@@ -56,6 +58,14 @@ def test_the_numbers_of_a_rule_are_shown_with_their_units() -> None:
 def test_a_volume_that_is_unknown_is_named_with_its_reason() -> None:
     row = GroupState(volumes_unknown={"retry_share": "nothing_consumed"})
     assert shown(row, "volumes_unknown") == "retry share: nothing was consumed"
+
+
+def test_a_built_in_rule_has_its_name_in_each_language() -> None:
+    with override("zh-hans"):
+        assert (shown(AlertRule(name="Dead letters"), "name"), shown(AlertRule(name="Mine"), "name")) == (
+            "死信",
+            "Mine",
+        )
 
 
 def test_a_stored_reason_is_shown_in_words() -> None:

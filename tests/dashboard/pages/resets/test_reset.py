@@ -22,7 +22,7 @@ def test_a_plan_says_what_it_would_do_and_how_long_it_holds(viewer: Client, bill
     reset = a_plan(billing, warnings=["Consumers must be idempotent: 20 messages come again."])
     page = viewer.get(at(reset))
     words = text(page)
-    assert "Reset of billing to offset 40" in words
+    assert "Reset of billing · to offset 40" in words
     assert "planned Nothing is changed yet. The plan expires at" in words
     assert "1 queue of 1 moves. Redelivered: 20 messages , back to" in words
     assert "1 h ago" in words
@@ -89,6 +89,9 @@ def test_progress_is_said_while_it_is_applied(viewer: Client, billing: ConsumerG
     answer = viewer.get(at(reset, "part/"), headers={"HX-Request": "true"})
     assert '<progress max="2" value="1"' in answer.text
     assert '<div hx-swap-oob="innerHTML:#reset-said">1 of 2 queues are done with.' in answer.text
+    assert "planned 1 · read back 1" in " ".join(answer.text.split())
+    viewer.cookies["language"] = "zh-hans"
+    assert "已回读 1" in viewer.get(at(reset, "part/"), headers={"HX-Request": "true"}).text
 
 
 def test_one_of_which_no_broker_was_told_can_be_cancelled_by_an_operator(
