@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from django.conf import settings
-from django.db.models import Count, Max, Min, Q, QuerySet, TextField
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Max, Min, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Substr
 
-from consumers.models import Client, ConsumerGroup, MembershipGap, PipelineRun, Reading
+from consumers.models import Client, Cluster, ConsumerGroup, MembershipGap, PipelineRun, Reading
 from consumers.polling.record.membership_gaps import unlisted_since
 from consumers.polling.record.recorder import longest_silence
 from consumers.queries.groups import NAMED_AT_ONCE, brokers_of
@@ -86,10 +86,17 @@ def _silences(groups: Collection[int], since: datetime, until: datetime) -> Iter
     """Of members that answered before, with their groups. Two queries."""
     longest = longest_silence()
     yield from _gaps(groups, since, until, longest, is_listed=True)
-    silent = Client.objects.filter(gone_by=None, running_info_error__isnull=False, running_info_at__lt=until - longest)
-    for group, begin in _few(silent, "group", groups).order_by().values_list("group").annotate(Min("running_info_at")):
+    for group, begin in (
+        _few(_silent(until), "group", groups).order_by().values_list("group").annotate(Min("running_info_at"))
+    ):
         if group in groups:
             yield group, (max(begin, since), until)
+
+
+def _silent(until: datetime) -> QuerySet[Client]:
+    """Members that have not answered for too long at that time."""
+    spoke_at = until - longest_silence()
+    return Client.objects.filter(gone_by=None, running_info_error__isnull=False, running_info_at__lt=spoke_at)
 
 
 def _by_broker(
@@ -144,6 +151,30 @@ def unwatched_spans(groups: Collection[int], since: datetime, until: datetime) -
     gaps = list(_unevaluated(since, until))
     _add(found, ((group, gap) for group in (groups if gaps else ()) for gap in gaps))
     return {group: _joined(own) for group, own in found.items()}
+
+
+def is_partly_watched(cluster: str | None, since: datetime, until: datetime) -> bool:
+    """Whether some group of the cluster, or of any, was not watched at some time within [since, until]: what is counted
+    over all of them is a lower bound then. As many queries for many groups as for few: at most seven.
+
+    Groups that wait for their turn to be asked for members are not told from those that are gone, and left out.
+    """
+    longest = max(quiet(), timedelta(seconds=limits().late_seconds))
+    clusters = Cluster.objects.filter(name=cluster) if cluster else Cluster.objects.all()
+    if any(True for _ in _unevaluated(since, until)):
+        return True
+    if _by_broker(set(clusters.values_list("pk", flat=True)), since, until, longest):
+        return True
+    lasting = ExpressionWrapper(F("ended_at") - F("began_at"), DurationField())
+    gaps = MembershipGap.objects.filter(ended_at__gt=since, began_at__lt=until, group__cluster__in=clusters)
+    is_long = Q(is_listed=False, lasting__gt=longest) | Q(is_listed=True, lasting__gt=longest_silence())
+    refused = ConsumerGroup.objects.filter(cluster__in=clusters, membership_error__isnull=False)
+    silent = _silent(until).filter(group__cluster__in=clusters)
+    return (
+        gaps.annotate(lasting=lasting).filter(is_long).exists()
+        or refused.filter(membership_at__lt=until - longest).exists()
+        or silent.exists()
+    )
 
 
 def longest_of(spans: Sequence[Span]) -> Span:

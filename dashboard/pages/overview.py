@@ -23,6 +23,7 @@ from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.queries.reset_marks import ResetMark, reset_count, reset_marks
 from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
+from consumers.rebalances.unwatched import is_partly_watched
 from consumers.retries.checks.condition_rows import FailingGroup
 from consumers.words.marks import labelled
 from consumers.words.states import rule_words
@@ -97,6 +98,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
         **_firing(frame, {(row.cluster, row.group, None) for row in rows}),
         rebalances=rebalances,
+        rebalances_are_partial=is_partly_watched(frame.cluster, shown.since, shown.until),
         cut=[LABELS[kind] for kind, is_cut in cut.items() if is_cut],
         clusters=cluster_list(frame.now, name=frame.cluster),
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],

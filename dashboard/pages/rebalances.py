@@ -18,6 +18,7 @@ from consumers.rebalances.detail import rebalance_detail
 from consumers.rebalances.events import cause_counts, rebalance_list
 from consumers.rebalances.flapping import flapping_groups
 from consumers.rebalances.rows import EventPage, Move, RebalanceDetail, RebalanceEvent, RebalanceFilters, TopicCost
+from consumers.rebalances.unwatched import is_partly_watched
 from consumers.vocabulary.reasons import RebalanceCause
 from consumers.words.reasons import cause_words
 from dashboard.figures.layout import Figure, Span
@@ -48,6 +49,7 @@ def rebalances_context(request: HttpRequest) -> dict[str, Any]:
     filters = filters_of(frame)
     found = rebalance_list(filters, page=page_number(request), page_size=ROWS)
     flapping = [] if filters.group else flapping_groups(frame.cluster, frame.now)
+    is_partial = is_partly_watched(frame.cluster, frame.range.since, frame.range.until)
     return context(
         frame,
         found=found,
@@ -60,6 +62,8 @@ def rebalances_context(request: HttpRequest) -> dict[str, Any]:
         flapping_more=max(0, len(flapping) - FLAPPING),
         many_clusters=frame.cluster is None and len(frame.clusters) > 1,
         pipeline=pipeline_status(frame.now),
+        is_partial=is_partial,
+        total=f"≥ {count(found.count)}" if is_partial else count(found.count),
         newest=None if found.count else _newest(frame, filters),
         links=page_links(frame, found.page, found.pages),
         first=(found.page - 1) * ROWS + 1,

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import ConsumerGroup, MembershipGap, PipelineRun
 from consumers.rebalances.flapping import flapping_of
-from consumers.rebalances.unwatched import unread_spans, unwatched_spans
+from consumers.rebalances.unwatched import is_partly_watched, unread_spans, unwatched_spans
 from tests.rebalance_rows import a_rebalance, read_every, was_watched
 from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
@@ -21,8 +21,12 @@ def billing():
     return group
 
 
-def spans(group, seconds=HOUR):
-    return unwatched_spans({group.pk}, ago(seconds), NOW).get(group.pk, [])
+def spans(group, seconds=HOUR, *, are_of_all=True):
+    """`are_of_all`: totals of all groups together are a lower bound, too, where there are some."""
+    found = unwatched_spans({group.pk}, ago(seconds), NOW).get(group.pk, [])
+    if found:
+        assert is_partly_watched(group.cluster.name, ago(seconds), NOW) == are_of_all
+    return found
 
 
 def test_a_group_that_was_always_read_and_evaluated_has_none(billing):
@@ -84,7 +88,8 @@ def test_times_that_overlap_are_one(billing):
 def test_members_that_are_not_reported_for_too_long_are_one_that_goes_on(billing, error):
     was_watched(billing.cluster, HOUR)
     ConsumerGroup.objects.update(membership_at=ago(901), membership_error=error)
-    assert spans(billing) == [(ago(901), NOW)]
+    # A group that nobody asks any more may be gone.
+    assert spans(billing, are_of_all=error is not None) == [(ago(901), NOW)]
 
 
 @pytest.mark.parametrize(("asked", "error"), [(899, None), (60, "broker-a: refused")])
@@ -109,6 +114,30 @@ def test_a_member_that_never_answered_or_only_for_a_moment_or_has_left_is_none(b
     was_watched(billing.cluster, HOUR)
     a_client(billing, running_info_error="timed out", **fields)
     assert spans(billing) == []
+
+
+def test_what_is_counted_over_all_groups_is_whole_where_each_was_always_watched(billing):
+    was_watched(billing.cluster, HOUR)
+    unreported(billing, 2000, 1990)
+    assert not is_partly_watched(None, ago(HOUR), NOW)
+    unreported(billing, 2000, 1000)
+    assert is_partly_watched(None, ago(HOUR), NOW)
+
+
+def test_the_totals_of_a_cluster_are_whole_where_only_another_was_not_watched(billing):
+    was_watched(billing.cluster, HOUR)
+    other = a_cluster("other")
+    assert (is_partly_watched("prod", ago(HOUR), NOW), is_partly_watched(None, ago(HOUR), NOW)) == (False, True)
+    unreported(a_group(other, "stock"), 2000, 1000)
+    assert not is_partly_watched("prod", ago(HOUR), NOW)
+
+
+def test_many_groups_take_as_many_queries_as_one_for_their_totals(billing, django_assert_num_queries):
+    was_watched(billing.cluster, HOUR)
+    for number in range(10):
+        a_group(billing.cluster, f"group-{number}")
+        with django_assert_num_queries(6):
+            is_partly_watched("prod", ago(HOUR), NOW)
 
 
 def test_ten_groups_take_as_many_queries_as_one(billing, django_assert_num_queries):

@@ -6,7 +6,7 @@ from django.test import Client
 
 from consumers.models import Cluster, ConsumerGroup, GroupState, GroupWindow, PipelineRun, StateChange
 from tests.alert_rows import a_rule, an_evaluation, an_incident
-from tests.rebalance_rows import a_rebalance
+from tests.rebalance_rows import a_rebalance, was_watched
 from tests.world import (
     NOW,
     a_broker,
@@ -122,6 +122,14 @@ def test_a_change_before_the_range_is_no_mark(admin_client: Client) -> None:
     a_stalled_group()
     StateChange.objects.update(at=ago(901))
     assert "0 state changes" in admin_client.get("/?range=15m").text
+
+
+def test_rebalances_of_a_range_that_was_partly_watched_are_a_lower_bound(admin_client: Client) -> None:
+    a_stalled_group()
+    assert "≥ 0 rebalances<" in admin_client.get("/").text
+    was_watched(Cluster.objects.get(), 3600)
+    page = admin_client.get("/").text
+    assert ">0 rebalances<" in page
 
 
 def test_a_rebalance_is_a_mark_that_leads_to_it(admin_client: Client) -> None:

@@ -84,6 +84,7 @@ def test_it_shows_one_group_and_leads_back_to_all(admin_client: Client, billing:
 
 
 def test_it_is_of_the_range(admin_client: Client, billing: ConsumerGroup) -> None:
+    was_watched(billing.cluster, 3600)
     a_rebalance(billing, ago(2 * 3600))
     page = admin_client.get("/rebalances/").text
     assert "No group rebalanced in the last 1 h." in page
@@ -92,7 +93,23 @@ def test_it_is_of_the_range(admin_client: Client, billing: ConsumerGroup) -> Non
     assert len(rows(admin_client, "range=6h")) == 1
 
 
+def test_of_a_range_that_was_partly_watched_it_does_not_say_that_there_was_none(
+    admin_client: Client, billing: ConsumerGroup
+) -> None:
+    was_watched(billing.cluster, 1800)
+    page = said(admin_client.get("/rebalances/").text)
+    assert "No rebalance is known in the last 1 h. For part of this time brokers were not scraped" in page
+    assert "No known rebalance in the last 1 h matches these filters." in said(
+        admin_client.get("/rebalances/?cause=joined").text
+    )
+    a_rebalance(billing)
+    page = said(admin_client.get("/rebalances/").text)
+    assert "there may be more rebalances" in page
+    assert "1–1 of ≥ 1 rebalance" in page
+
+
 def test_it_pages(admin_client: Client, billing: ConsumerGroup) -> None:
+    was_watched(billing.cluster, 3600)
     for number in range(51):
         a_rebalance(billing, ago(600 + number))
     assert "1–50 of 51 rebalances" in admin_client.get("/rebalances/").text
