@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from django.conf import settings
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Max, Min, Q, QuerySet, TextField
+from django.db.models import Case, Count, DurationField, ExpressionWrapper, F, Max, Min, Q, QuerySet, TextField, When
 from django.db.models.functions import Cast, Substr
 
 from consumers.models import Client, Cluster, ConsumerGroup, MembershipGap, PipelineRun, Reading
@@ -102,21 +102,12 @@ def _silent(until: datetime) -> QuerySet[Client]:
 def _by_broker(
     clusters: Collection[int], since: datetime, until: datetime, longest: timedelta
 ) -> dict[Key, list[Span]]:
-    read: dict[Key, list[datetime]] = {(cluster, ""): [since] for cluster in clusters}
-    rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since - longest, taken_at__lte=until)
-    failed: set[int] = set()
-    # Of a day there are thousands of readings: of a minute without a gap the first and the last one tell as much.
-    written = "2026-03-01 02:03" if longest >= timedelta(minutes=1) else "2026-03-01 02:03:04.567890"
-    together = Substr(Cast("taken_at", TextField()), 1, len(written))
-    parts = rows.annotate(together=together).values("cluster", "together").order_by("together")
-    ends = parts.annotate(Min("taken_at"), Max("taken_at"), failed=Count("pk", filter=Q(complete=False)))
-    for one in ends.iterator():
-        read[one["cluster"], ""] += [one["taken_at__min"], one["taken_at__max"]]
-        if one["failed"]:
-            failed.add(one["cluster"])
+    whole, failed = _reading_times(clusters, since, until, longest)
+    read: dict[Key, list[datetime]] = {(cluster, ""): times for cluster, times in whole.items()}
     read |= {(cluster, ""): [since] for cluster in failed}
     columns = ("cluster", "taken_at", "brokers", "error")
-    partly = rows.filter(cluster__in=failed).order_by("taken_at").values_list(*columns).iterator() if failed else ()
+    rows = _readings(failed, since, until, longest)
+    partly = rows.order_by("taken_at").values_list(*columns).iterator() if failed else ()
     for cluster, at, brokers, error in partly:
         for one in brokers:
             # Nothing was missed of a broker that no earlier reading named.
@@ -127,6 +118,50 @@ def _by_broker(
             read[cluster, ""].append(at)
     spans = {key: list(_longer([*times, until], longest)) for key, times in read.items()}
     return {key: found for key, found in spans.items() if found}
+
+
+def _readings(clusters: Collection[int], since: datetime, until: datetime, longest: timedelta) -> QuerySet[Reading]:
+    return Reading.objects.filter(cluster__in=clusters, taken_at__gte=since - longest, taken_at__lte=until)
+
+
+def _reading_times(
+    clusters: Collection[int], since: datetime, until: datetime, longest: timedelta
+) -> tuple[dict[int, list[datetime]], set[int]]:
+    """By cluster when it was read, as often as gaps longer than `longest` can be told by; and the clusters that were
+    not always read completely."""
+    read: dict[int, list[datetime]] = {cluster: [since] for cluster in clusters}
+    failed: set[int] = set()
+    rows = _readings(clusters, since, until, longest)
+    # Of a day there are thousands of readings: of a minute without a gap the first and the last one tell as much.
+    written = "2026-03-01 02:03" if longest >= timedelta(minutes=1) else "2026-03-01 02:03:04.567890"
+    together = Substr(Cast("taken_at", TextField()), 1, len(written))
+    parts = rows.annotate(together=together).values("cluster", "together").order_by("together")
+    ends = parts.annotate(Min("taken_at"), Max("taken_at"), failed=Count("pk", filter=Q(complete=False)))
+    for one in ends.iterator():
+        read[one["cluster"]] += [one["taken_at__min"], one["taken_at__max"]]
+        if one["failed"]:
+            failed.add(one["cluster"])
+    return read, failed
+
+
+def _was_broker_unread(cluster: int, since: datetime, until: datetime, longest: timedelta) -> bool:
+    """Whether some broker of the cluster, or none at all, was read for longer than `longest`. Ends with the first."""
+    rows = _readings([cluster], since, until, longest).order_by("taken_at")
+    # What a complete reading says of each broker need not be read.
+    brokers = Case(When(complete=False, then=F("brokers")))
+    read_at: datetime | None = None
+    missing: dict[str, datetime] = {}  # by broker, empty for all of them, when it was read last
+    for at, said in rows.values_list("taken_at", brokers).iterator():
+        unread = {one["name"] for one in said or () if not one["read"]}
+        is_none_read = said is not None and len(unread) == len(said)
+        # Nothing was missed of a broker that no earlier reading named.
+        missing |= dict.fromkeys(({*unread, ""} if is_none_read else unread) - missing.keys(), read_at or at)
+        if any(at - begin > longest for begin in missing.values()):
+            return True
+        if not is_none_read:
+            missing = {name: begin for name, begin in missing.items() if name in unread}
+            read_at = at
+    return any(until - begin > longest for begin in missing.values())
 
 
 def _longer(times: Sequence[datetime], longest: timedelta) -> Iterator[Span]:
@@ -155,7 +190,8 @@ def unwatched_spans(groups: Collection[int], since: datetime, until: datetime) -
 
 def is_partly_watched(cluster: str | None, since: datetime, until: datetime) -> bool:
     """Whether some group of the cluster, or of any, was not watched at some time within [since, until]: what is counted
-    over all of them is a lower bound then. As many queries for many groups as for few: at most seven.
+    over all of them is a lower bound then. As many queries for many groups as for few: at most six, and one for each
+    cluster that was not always read completely.
 
     Groups that wait for their turn to be asked for members are not told from those that are gone, and left out.
     """
@@ -163,7 +199,10 @@ def is_partly_watched(cluster: str | None, since: datetime, until: datetime) -> 
     clusters = Cluster.objects.filter(name=cluster) if cluster else Cluster.objects.all()
     if any(True for _ in _unevaluated(since, until)):
         return True
-    if _by_broker(set(clusters.values_list("pk", flat=True)), since, until, longest):
+    read, failed = _reading_times(set(clusters.values_list("pk", flat=True)), since, until, longest)
+    if any(any(_longer([*times, until], longest)) for times in read.values()):
+        return True
+    if any(_was_broker_unread(cluster, since, until, longest) for cluster in failed):
         return True
     lasting = ExpressionWrapper(F("ended_at") - F("began_at"), DurationField())
     gaps = MembershipGap.objects.filter(ended_at__gt=since, began_at__lt=until, group__cluster__in=clusters)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.models import ConsumerGroup, MembershipGap, PipelineRun
+from consumers.models import ConsumerGroup, MembershipGap, PipelineRun, Reading
 from consumers.rebalances.flapping import flapping_of
 from consumers.rebalances.unwatched import is_partly_watched, unread_spans, unwatched_spans
 from tests.rebalance_rows import a_rebalance, read_every, was_watched
@@ -122,6 +122,16 @@ def test_what_is_counted_over_all_groups_is_whole_where_each_was_always_watched(
     assert not is_partly_watched(None, ago(HOUR), NOW)
     unreported(billing, 2000, 1000)
     assert is_partly_watched(None, ago(HOUR), NOW)
+
+
+@pytest.mark.parametrize(("until", "is_partial"), [(570, False), (540, True)])
+def test_a_broker_that_is_not_read_for_a_moment_leaves_totals_whole(billing, until, is_partial):
+    was_watched(billing.cluster, HOUR)
+    broker = {"name": "broker-a", "read_from": None, "error": None}
+    Reading.objects.filter(taken_at__gte=ago(600), taken_at__lte=ago(until)).update(
+        complete=False, brokers=[broker | {"read": False}, broker | {"name": "broker-b", "read": True}]
+    )
+    assert is_partly_watched("prod", ago(HOUR), NOW) == is_partial
 
 
 def test_the_totals_of_a_cluster_are_whole_where_only_another_was_not_watched(billing):
