@@ -188,13 +188,17 @@ def unwatched_spans(groups: Collection[int], since: datetime, until: datetime) -
     return {group: _joined(own) for group, own in found.items()}
 
 
-def is_partly_watched(cluster: str | None, since: datetime, until: datetime) -> bool:
-    """Whether some group of the cluster, or of any, was not watched at some time within [since, until]: what is counted
-    over all of them is a lower bound then. As many queries for many groups as for few: at most six, and one for each
-    cluster that was not always read completely.
+def is_partly_watched(cluster: str | None, group: str | None, since: datetime, until: datetime) -> bool:
+    """Whether some group of the cluster, or of any, with this name, or with any, was not watched at some time within
+    [since, until]: what is counted over all of them is a lower bound then. As many queries for many groups as for few:
+    at most six, and one for each cluster that was not always read completely.
 
     Groups that wait for their turn to be asked for members are not told from those that are gone, and left out.
     """
+    if group is not None:
+        of_cluster = {} if cluster is None else {"cluster__name": cluster}
+        named = set(ConsumerGroup.objects.filter(name=group, **of_cluster).values_list("pk", flat=True))
+        return bool(unwatched_spans(named, since, until))
     longest = max(quiet(), timedelta(seconds=limits().late_seconds))
     clusters = Cluster.objects.filter(name=cluster) if cluster else Cluster.objects.all()
     if any(True for _ in _unevaluated(since, until)):

@@ -98,7 +98,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
         **_firing(frame, {(row.cluster, row.group, None) for row in rows}),
         rebalances=rebalances,
-        rebalances_are_partial=is_partly_watched(frame.cluster, shown.since, shown.until),
+        rebalances_are_partial=is_partly_watched(frame.cluster, None, shown.since, shown.until),
         cut=[LABELS[kind] for kind, is_cut in cut.items() if is_cut],
         clusters=cluster_list(frame.now, name=frame.cluster),
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],

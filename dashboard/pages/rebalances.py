@@ -49,7 +49,7 @@ def rebalances_context(request: HttpRequest) -> dict[str, Any]:
     filters = filters_of(frame)
     found = rebalance_list(filters, page=page_number(request), page_size=ROWS)
     flapping = [] if filters.group else flapping_groups(frame.cluster, frame.now)
-    is_partial = is_partly_watched(frame.cluster, frame.range.since, frame.range.until)
+    is_partial = is_partly_watched(filters.cluster, filters.group, frame.range.since, frame.range.until)
     return context(
         frame,
         found=found,
@@ -63,7 +63,7 @@ def rebalances_context(request: HttpRequest) -> dict[str, Any]:
         many_clusters=frame.cluster is None and len(frame.clusters) > 1,
         pipeline=pipeline_status(frame.now),
         is_partial=is_partial,
-        total=f"≥ {count(found.count)}" if is_partial else count(found.count),
+        found_total=f"≥ {count(found.count)}" if is_partial else count(found.count),
         newest=None if found.count else _newest(frame, filters),
         links=page_links(frame, found.page, found.pages),
         first=(found.page - 1) * ROWS + 1,

@@ -25,6 +25,7 @@ from consumers.messages.rows import MessageAttemptsRow
 from consumers.messages.tasks import LookupRefused, WantedMessage, ask_lookup, checked, lookup_answer
 from consumers.models import ConsumerGroup
 from consumers.offsets.stores import group_offsets
+from consumers.rebalances.unwatched import is_partly_watched
 from consumers.repeats import (
     CauseTotal,
     RepeatFilters,
@@ -43,7 +44,7 @@ from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import Range
 from dashboard.pages.group_offsets import shown, total
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.numbers import again, clock
+from dashboard.wording.numbers import again, clock, count
 
 ROWS = 50
 QUEUES_SHOWN = 50
@@ -105,8 +106,11 @@ def listed_repeats(frame: Frame, cluster: str | None, group: str | None) -> dict
         touching=True,
     )
     found = repeat_list(filters, page=page_number(frame.request), page_size=ROWS)
+    is_partial = is_partly_watched(cluster, group, frame.range.since, frame.range.until)
     return {
         "found": found,
+        "is_partial": is_partial,
+        "found_total": f"≥ {count(found.count)}" if is_partial else count(found.count),
         "lines": [RepeatLine(row, frame.to("group_repeats", row.cluster, row.group)) for row in found.rows],
         # A remedy is of a cause: it is said once, below the rows.
         "remedies": [row for row in {row.cause: row for row in found.rows}.values() if row.action or row.prevented_by],

@@ -25,7 +25,7 @@ def spans(group, seconds=HOUR, *, are_of_all=True):
     """`are_of_all`: totals of all groups together are a lower bound, too, where there are some."""
     found = unwatched_spans({group.pk}, ago(seconds), NOW).get(group.pk, [])
     if found:
-        assert is_partly_watched(group.cluster.name, ago(seconds), NOW) == are_of_all
+        assert is_partly_watched(group.cluster.name, None, ago(seconds), NOW) == are_of_all
     return found
 
 
@@ -119,9 +119,16 @@ def test_a_member_that_never_answered_or_only_for_a_moment_or_has_left_is_none(b
 def test_what_is_counted_over_all_groups_is_whole_where_each_was_always_watched(billing):
     was_watched(billing.cluster, HOUR)
     unreported(billing, 2000, 1990)
-    assert not is_partly_watched(None, ago(HOUR), NOW)
+    assert not is_partly_watched(None, None, ago(HOUR), NOW)
     unreported(billing, 2000, 1000)
-    assert is_partly_watched(None, ago(HOUR), NOW)
+    assert is_partly_watched(None, None, ago(HOUR), NOW)
+
+
+def test_what_is_counted_of_one_group_is_whole_where_only_another_was_not_watched(billing):
+    was_watched(billing.cluster, HOUR)
+    unreported(a_group(billing.cluster, "stock"), 2000, 1000)
+    found = [is_partly_watched("prod", name, ago(HOUR), NOW) for name in ("billing", "stock", "nobody")]
+    assert found == [False, True, False]
 
 
 @pytest.mark.parametrize(("until", "is_partial"), [(570, False), (540, True)])
@@ -131,15 +138,18 @@ def test_a_broker_that_is_not_read_for_a_moment_leaves_totals_whole(billing, unt
     Reading.objects.filter(taken_at__gte=ago(600), taken_at__lte=ago(until)).update(
         complete=False, brokers=[broker | {"read": False}, broker | {"name": "broker-b", "read": True}]
     )
-    assert is_partly_watched("prod", ago(HOUR), NOW) == is_partial
+    assert is_partly_watched("prod", None, ago(HOUR), NOW) == is_partial
 
 
 def test_the_totals_of_a_cluster_are_whole_where_only_another_was_not_watched(billing):
     was_watched(billing.cluster, HOUR)
     other = a_cluster("other")
-    assert (is_partly_watched("prod", ago(HOUR), NOW), is_partly_watched(None, ago(HOUR), NOW)) == (False, True)
+    assert (is_partly_watched("prod", None, ago(HOUR), NOW), is_partly_watched(None, None, ago(HOUR), NOW)) == (
+        False,
+        True,
+    )
     unreported(a_group(other, "stock"), 2000, 1000)
-    assert not is_partly_watched("prod", ago(HOUR), NOW)
+    assert not is_partly_watched("prod", None, ago(HOUR), NOW)
 
 
 def test_many_groups_take_as_many_queries_as_one_for_their_totals(billing, django_assert_num_queries):
@@ -147,7 +157,7 @@ def test_many_groups_take_as_many_queries_as_one_for_their_totals(billing, djang
     for number in range(10):
         a_group(billing.cluster, f"group-{number}")
         with django_assert_num_queries(6):
-            is_partly_watched("prod", ago(HOUR), NOW)
+            is_partly_watched("prod", None, ago(HOUR), NOW)
 
 
 def test_ten_groups_take_as_many_queries_as_one(billing, django_assert_num_queries):

@@ -4,7 +4,7 @@ import pytest
 import time_machine
 
 from consumers.models import PipelineRun
-from tests.rebalance_rows import a_part, a_repeat
+from tests.rebalance_rows import a_part, a_repeat, was_watched
 from tests.world import NOW, a_cluster, a_group, a_judged_group, ago
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +86,20 @@ def test_the_tab_shows_its_own_group_alone(billing, shown):
     a_repeat(other, cause="reset")
 
     assert "No repeat found in the last" in shown(TAB)
+
+
+def test_repeats_of_a_range_that_was_partly_watched_are_a_lower_bound(billing, shown):
+    was_watched(billing.cluster, 1800)
+    a_repeat(billing)
+    for page in (shown("/repeats/"), shown(TAB)):
+        assert "there may be more repeats" in page
+        assert "1–1 of ≥ 1 repeat" in page
+
+
+def test_repeats_of_a_range_that_was_always_watched_are_all(billing, shown):
+    was_watched(billing.cluster, 3600)
+    a_repeat(billing)
+    assert "1–1 of 1 repeat" in shown(TAB)
 
 
 def test_what_would_be_redelivered_now_stands_beside_what_was(billing, shown):
