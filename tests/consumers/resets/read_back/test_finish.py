@@ -69,7 +69,7 @@ def test_what_became_of_queues_is_stored_as_codes_and_worded_for_who_reads(reset
     )
     with translation.override("zh-hans"):
         assert stored_words(reset.error) == "2 个队列中有 1 个未确认：失败 1。"
-        assert stored_words(reset.events.get().sentence) == "已结束：CONFIRMED 1, 失败 1。"
+        assert stored_words(reset.events.get().sentence) == "已结束：CONFIRMED 1、失败 1。"
 
 
 def test_one_queue_is_no_queues(reset: Reset) -> None:
