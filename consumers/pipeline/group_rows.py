@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from django.db import transaction
@@ -31,6 +31,15 @@ RECENT = [
 ]
 
 
+class Stored(NamedTuple):
+    """What the row of a group says before it is written anew."""
+
+    group_id: int
+    state: str
+    since: datetime
+    judged_at: datetime
+
+
 def write_group_states(
     judged: pa.Table,
     clusters: Sequence[str],
@@ -43,8 +52,8 @@ def write_group_states(
     `queue_ids`: as QueueIds has them. `interrupted`: since when groups were unknown that were not evaluated meanwhile,
     by their ids."""
     groups = group_ids(clusters)
-    known = GroupState.objects.filter(group__cluster__name__in=clusters).only("state", "since", "judged_at")
-    stored = {row.group_id: row for row in known}
+    known = GroupState.objects.filter(group__cluster__name__in=clusters).values_list(*Stored._fields)
+    stored = {row.group_id: row for row in map(Stored._make, known)}
     judged = judged.append_column("worst_queue", pa.array(_worst_queues(judged, queue_ids), pa.int64()))
     found = [one for one in judged.to_pylist() if (one["cluster"], one["group"]) in groups]
     # A group may have been rebalanced before it was first judged; the rows of the others keep when that was.
@@ -57,7 +66,7 @@ def write_group_states(
         if before is not None and before.state != State.UNKNOWN and before.group_id in interrupted:
             since = interrupted[before.group_id]
             changes.append(_interruption(before, since))
-            before.state, before.since = State.UNKNOWN, since
+            before = before._replace(state=State.UNKNOWN, since=since)
         row = _row(one, groups[one["cluster"], one["group"]], before, copied, judged_at)
         volumes = (recent or {}).get(row["group_id"], NOTHING_KNOWN)
         row |= {name: getattr(volumes, name) for name in RECENT} | {"volumes_unknown": volumes.unknown}
@@ -81,7 +90,7 @@ def _copied(judged: pa.Table) -> list[str]:
 def _row(
     one: dict[str, Any],
     group_id: int,
-    before: GroupState | None,
+    before: Stored | None,
     copied: Sequence[str],
     judged_at: datetime,
 ) -> dict[str, Any]:
@@ -112,18 +121,18 @@ def _worst_queues(judged: pa.Table, queue_ids: pa.Table) -> list[int | None]:
     return found
 
 
-def _change(row: dict[str, Any], before: GroupState | None) -> StateChange:
+def _change(row: dict[str, Any], before: Stored | None) -> StateChange:
     copied = {name: row[name] for name in ("group_id", "rule", "detail")}
     was = None if before is None else before.state
     return StateChange(at=row["judged_at"], before=was, after=row["state"], **copied)
 
 
-def _interruption(before: GroupState, since: datetime) -> StateChange:
+def _interruption(before: Stored, since: datetime) -> StateChange:
     was = before.state
     return StateChange(group_id=before.group_id, at=since, before=was, after=State.UNKNOWN, rule=RuleCode.NOT_READ)
 
 
-def _delete_gone_groups(stored: dict[int, GroupState], kept: set[int], judged_at: datetime) -> None:
+def _delete_gone_groups(stored: Mapping[int, Stored], kept: set[int], judged_at: datetime) -> None:
     """Groups of which no queue is listed any more have no state."""
     gone = [pk for pk, row in stored.items() if pk not in kept and row.judged_at <= judged_at]
     for start in range(0, len(gone), 500):
