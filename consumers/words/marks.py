@@ -7,9 +7,13 @@ from collections.abc import Iterable
 from django.utils.translation import pgettext
 
 
+def between_names() -> str:
+    return pgettext("between names", ", ")
+
+
 def listed(names: Iterable[str]) -> str:
     """`broker-a, broker-b`: names and numbers."""
-    return pgettext("between names", ", ").join(names)
+    return between_names().join(names)
 
 
 def clauses(parts: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.vocabulary.states import NO_LAG_REASONS, Flag
 from consumers.words import spans
 from consumers.words.alerts import rule_name_words
-from consumers.words.marks import clauses, listed
+from consumers.words.marks import between_names, clauses, listed
 from dashboard.wording import numbers
 from dashboard.wording.help import HELP
 from dashboard.wording.numbers import FIELDS
@@ -194,7 +194,7 @@ def client_link(context: template.Context, cluster: str, client_id: str, brief: 
     cut = {name: numbers.middle_cut(name) if brief else name for name in names}
     titles = {name: "" if text == name else format_html(' title="{}"', name) for name, text in cut.items()}
     return format_html_join(
-        listed(["", ""]),
+        between_names(),
         '<a href="{}"{}>{}</a>',
         ((context["frame"].to("client", cluster, name), titles[name], text) for name, text in cut.items()),
     )
