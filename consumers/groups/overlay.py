@@ -13,28 +13,19 @@ from functools import cached_property
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
 
-from consumers.models import (
-    ConsumerGroup,
-    GroupState,
-    GroupWindow,
-    QueueSnapshot,
-    QueueState,
-    State,
-    TimeLagKind,
-    TopicKind,
-)
-from consumers.polling.brokers.remembered import microseconds
+from consumers.models import ConsumerGroup, GroupState, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
 from consumers.queries.groups import LiveGroups
 from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
-from consumers.queries.queues.overlay import ENDED_BY_NO_LAG, SECOND_US
+from consumers.queries.queues.overlay import ENDED_BY_NO_LAG
 from consumers.vocabulary.states import UnknownReason
 
 from .late_queues import RANKS, with_late_ranks
+from .reading_times import polled_waits, taken_at
 from .rows import GROUP, JUDGED, TOTAL, stored_in
 
 STATES = list(State)
@@ -152,7 +143,7 @@ class Overlay:
         ).alias(
             shown_time_lag_seconds=_read(self._time_lag(), guarded),
             shown_drain_seconds=_read(self._judged(_drain()), guarded),
-            shown_taken_at=self._taken_at(),
+            shown_taken_at=taken_at(self.clusters),
         )
 
     def _with_stored(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
@@ -363,43 +354,13 @@ class Overlay:
 
     def _time_lag(self) -> Case:
         """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older: then polls tell."""
-        seconds = models.FloatField()
-        read_us = {
-            pk: microseconds(one.newest_reading_at) for pk, one in self.clusters.items() if one.newest_reading_at
-        }
-        is_young = Q(judged__time_lag_seconds=0, judged__time_lag_kind=TimeLagKind.EXACT, total__lag_messages__gt=0)
-        polled = [
-            When(
-                is_young & Q(cluster=pk, total__first_stored_us__lt=at_us),
-                then=self._judged(
-                    ExpressionWrapper((at_us - F("total__first_stored_us")) / Value(float(SECOND_US)), seconds)
-                ),
-            )
-            for pk, at_us in read_us.items()
-        ]
+        polled = [When(is_told, then=self._judged(seconds)) for is_told, seconds in polled_waits(self.clusters)]
         return Case(
             When(shown_lag_messages=0, then=Value(0.0)),
             When(judged__time_lag_seconds__gt=0, then=self._judged(F("judged__time_lag_seconds"))),
             *polled,
-            output_field=seconds,
+            output_field=models.FloatField(),
         )
-
-    def _taken_at(self) -> Coalesce | F:
-        # Without a time there is nothing to choose from; PostgreSQL would type a choice of nulls as text.
-        times = [
-            When(unread_by=broker.id, then=Value(broker.last_read_at))
-            for broker in self.brokers.values()
-            if broker.last_read_at is not None
-        ]
-        newest = [
-            When(cluster=cluster.id, unread_by__isnull=True, then=Value(cluster.newest_reading_at))
-            for cluster in self.clusters.values()
-            if cluster.newest_reading_at is not None
-        ]
-        if not times and not newest:
-            return F("total__last_good_at")
-        by_broker = Case(*times, *newest, output_field=models.DateTimeField())
-        return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
 
 
 def _read(column: Column, guarded: bool) -> Column:

@@ -29,8 +29,9 @@ from consumers.models import (
 from consumers.ownership.segments import LEAST_SECONDS
 from consumers.queries.history import as_list
 from consumers.queries.limits import ClusterAge, Limits
-from consumers.queries.queues.overlay import polled_seconds
 from consumers.vocabulary.states import BROADCASTING, MASTER, NO_LAG_REASONS, UnknownReason
+
+from .waits import NOT_JUDGED, first_wait
 
 # The offsets of each group, topic and broker, as sums over queues: one unknown queue makes the sum unknown.
 # The consumer offset of such a queue is the broker's value, although there is no lag.
@@ -294,30 +295,6 @@ def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetim
         for group, queue, offset, at in rows.values_list("group_id", "queue_id", "offset", "first_stored_at")
         if at is not None
     }
-
-
-# Seconds and kind; null where unknown.
-Wait = tuple[float | None, str | None]
-NOT_JUDGED: Wait = (None, None)
-
-
-def first_wait(
-    sample: tuple[int | None, datetime] | None,
-    offset: int,
-    first_stored_us: int | None,
-    read_at: datetime | None,
-    judged: Wait,
-) -> Wait:
-    """By the broker's store time of the message at exactly this offset, else by the evaluation, and by the polls where
-    the lag is newer than that: as overlay.time_lag.
-    """
-    if sample is not None and sample[0] == offset and read_at is not None:
-        seconds = (read_at - sample[1]).total_seconds()
-        if seconds > 0:
-            return seconds, TimeLagKind.EXACT
-    if judged[0] == 0 and (polled := polled_seconds(first_stored_us, read_at)) is not None:
-        return polled, TimeLagKind.INTERPOLATED
-    return judged if judged[0] else NOT_JUDGED
 
 
 # Members with the labels of rocketmq-exporter's families: those of the newest complete answer, and their recent

@@ -9,7 +9,8 @@ from django.db.models import F, FloatField, OuterRef, Subquery
 
 from consumers.groups.overlay import Overlay
 from consumers.models import QueueSample, QueueSnapshot, QueueState, TimeLagKind
-from consumers.overview.exporter import CHUNK, KNOWN_LAG, KNOWN_OFFSET, NOT_JUDGED, Wait, first_wait
+from consumers.overview.exporter import CHUNK, KNOWN_LAG, KNOWN_OFFSET
+from consumers.overview.waits import NOT_JUDGED, Wait, first_wait
 from consumers.queries.limits import BrokerAge
 
 
