@@ -6,8 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from consumers.lake.store import Lake
-from consumers.pipeline.bucket import SliceInputs, Work
+from consumers.pipeline.bucket import Work
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.inputs import SliceInputs
 from consumers.pipeline.job import GROUPS, RETIRED
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
-from .reader import COMPACTED, dataset, folder_files, steadily
+from .reader import dataset, folder_files, steadily
 from .schemas import KNOTS
-from .store import DAY, Lake, cluster_folder
+from .store import COMPACTED, DAY, Lake, cluster_folder
 
 # Fewer knots for older hours: what the produced history loses with age, and what it must keep.
 #

@@ -19,6 +19,7 @@ import pyarrow.fs as pafs
 
 from .schemas import TABLES, TIME
 from .store import (
+    COMPACTED,
     DAY,
     REQUESTS_AT_ONCE,
     Lake,
@@ -33,7 +34,6 @@ from .store import (
 )
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
 
-COMPACTED = "hour.parquet"
 # An hour is swapped once, and a run swaps one hour after another: the second look finds it.
 LOOKS = 10
 

@@ -13,9 +13,10 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
 from .knot_days import thin
-from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
+from .reader import TIME_COLUMN, dataset, whole_files
 from .schemas import TABLES, TIME
 from .store import (
+    COMPACTED,
     DAY,
     FOLDERS_OF_A_MONTH,
     OF_ONE_TIME,

@@ -94,6 +94,11 @@ def is_of_the_store(error: BaseException) -> bool:
 
 
 ROWS_IN_GROUP = 1_000_000
+# The file of a whole hour, in the folder of its parts.
+COMPACTED = "hour.parquet"
+# What is kept for months is packed tightly. A part is read again and again for an hour, and then deleted: it is packed
+# as unpacks fastest.
+TIGHTLY, QUICKLY = "zstd", "lz4"
 # Each request waits for its answer: one after the other, an hour's parts would take minutes.
 REQUESTS_AT_ONCE = 16
 # pyarrow uploads in parts from 10 MB on, S3 takes parts from 5 MiB on.
@@ -149,10 +154,11 @@ class Lake:
         there is what was there before."""
         target = self.path(relative)
         folder, name = target.rsplit("/", 1)
+        compression = TIGHTLY if name == COMPACTED else QUICKLY
         if self.is_object_store:
             with tempfile.TemporaryDirectory(prefix="consumerscope-lake-") as aside_folder:
                 aside, local = f"{aside_folder}/{name}", pafs.LocalFileSystem()
-                with parquet_writer(local, aside, schema) as writer:
+                with parquet_writer(local, aside, schema, compression) as writer:
                     yield writer
                 with pa.memory_map(aside) as content:
                     self._upload(content.read_buffer(), target)
@@ -161,7 +167,7 @@ class Lake:
         # Readers pass over names that begin with a dot.
         aside = f"{folder}/.{name}.{uuid.uuid4().hex}"
         try:
-            with parquet_writer(self.filesystem, aside, schema) as writer:
+            with parquet_writer(self.filesystem, aside, schema, compression) as writer:
                 yield writer
             self.put_in_place(aside, target)
         except BaseException:
@@ -229,14 +235,14 @@ def stored_form(table: pa.Table, schema: pa.Schema) -> pa.Table:
 BOUNDED = ("taken_at", "start", "at", "group", "topic", "source")
 
 
-def parquet_writer(filesystem: pafs.FileSystem, path: str, schema: pa.Schema) -> pq.ParquetWriter:
+def parquet_writer(filesystem: pafs.FileSystem, path: str, schema: pa.Schema, compression: str) -> pq.ParquetWriter:
     """Microsecond times and plain pages, and no Arrow types in the file: what both pyarrow and Spark read as it is."""
     texts = [field.name for field in schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)]
     return pq.ParquetWriter(
         path,
         schema,
         filesystem=filesystem,
-        compression="zstd",
+        compression=compression,
         coerce_timestamps="us",
         # Offsets hardly repeat: a dictionary of them costs time and is given up half-way.
         use_dictionary=texts,
@@ -324,7 +330,7 @@ def folders_between(table: str, since: datetime, until: datetime) -> Iterator[da
         start = folder_end(table, start)
 
 
-# The file of a whole hour: how it is laid out, and which parts it says it is made of.
+# How the files of an hour and of its parts are laid out, and which parts the hour says it is made of.
 
 # A page asks for one group of thousands: of a small row group little is decoded in vain. A file tells of each row group
 # in its footer, though, which is read whole.
@@ -336,6 +342,17 @@ NOTE = "consumerscope.parts"
 def rows_in_group(rows: int) -> int:
     """How many rows a row group of a file of so many should have."""
     return max(LEAST_ROWS_IN_GROUP, -(-rows // MOST_ROW_GROUPS))
+
+
+# Sixty parts make an hour that is not over: of each, little should be decoded for one group, and a bucket of many
+# groups should find few pieces in each.
+LEAST_ROWS_IN_PART_GROUP = 4_000
+MOST_ROW_GROUPS_OF_PART = 80
+
+
+def rows_in_part_group(rows: int) -> int:
+    """How many rows a row group of the file of a minute should have that has so many."""
+    return max(LEAST_ROWS_IN_PART_GROUP, -(-rows // MOST_ROW_GROUPS_OF_PART))
 
 
 def parts_note(names: Iterable[str]) -> dict[str, str]:

@@ -11,12 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .reader import COMPACTED, TIME_COLUMN, folder_files, steadily
+from .reader import TIME_COLUMN, folder_files, steadily
 from .schemas import TABLES
-from .store import Lake, file_name, hour_folder, rows_in_group
-
-# Sixty files make the hour that is not over: little of each should be decoded for one group.
-ROWS_IN_WINDOW_GROUP = 4_000
+from .store import COMPACTED, Lake, file_name, hour_folder, rows_in_group, rows_in_part_group
 
 
 def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.Table) -> None:
@@ -25,7 +22,8 @@ def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.T
     fresh = rows.select(schema.names)
     hour = steadily(lake, lambda: folder_files(lake, folder), lambda names: _whole_hour(lake, names, schema))
     if hour is None:
-        lake.write(_stored(table, fresh), f"{folder}/{file_name(start)}", schema, ROWS_IN_WINDOW_GROUP)
+        part = _stored(table, fresh)
+        lake.write(part, f"{folder}/{file_name(start)}", schema, rows_in_part_group(part.num_rows))
         return
     at = pa.scalar(start, pa.timestamp("us", tz="UTC"))
     # Knots are a set: what is there already stays.

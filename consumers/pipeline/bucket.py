@@ -35,8 +35,9 @@ from consumers.pipeline.rules.rule import Rule, values
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .durations import Durations
+from .inputs import SliceInputs
 from .kernel.anchors import new_knots
-from .kernel.evidence import MINUTES, Known, with_evidence
+from .kernel.evidence import MINUTES, with_evidence
 from .kernel.falls import offset_falls
 from .kernel.group_states import evaluated, group_states
 from .kernel.group_windows import dead_letter_sums, whole_group_windows, wide_windows
@@ -134,20 +135,6 @@ KNOTS, WINDOWS = (with_dictionaries(TABLES[name]) for name in ("knots", "windows
 
 
 @dataclass(frozen=True)
-class SliceInputs:
-    """What is known before a slice is read, as Arrow tables: of the database (schemas in known.py, kinds.py and
-    volumes/topic_facts.py), and the anchors that the slice before left."""
-
-    known: Known
-    retired: pa.Table
-    silent: pa.Table
-    appeared: pa.Table
-    unread: pa.Table
-    topics: pa.Table
-    anchors: pa.Table
-
-
-@dataclass(frozen=True)
 class Work:
     """One slice of time: [since, until), where the groups are cut into buckets, a span of names each. The range of the
     run begins at `asked_since`, its first slice at the whole minute. `is_last`: states are wanted of its end.
@@ -176,8 +163,9 @@ class Work:
 
 
 def worked(work: Work, number: int) -> dict[str, pa.Table]:
-    """Of one bucket: anchors, knots, windows_60, windows_600, group_windows, falls of offsets, and at the end of a run
-    queue_states and group_states; `counts` has the number of readings of the slice."""
+    """Of one bucket, with the facts of its groups alone: anchors, knots, windows_60, windows_600, group_windows, falls
+    of offsets, and at the end of a run queue_states and group_states; `counts` has the number of readings of the
+    slice."""
     lake = Rows(Lake.at(work.location), work.clusters, work.spans[number])
     gathered, count = read_queues(lake, work)
     course = Course.of(gathered, lake, work)
@@ -205,7 +193,7 @@ def read_queues(lake: Rows, work: Work) -> tuple[Gathered, int]:
     since_us = microseconds(max(work.asked_since, work.since))
     count = sum(int((numbers(block.numbers["taken_at"]) >= since_us).sum()) for block in blocks)
     own = [block.only(bools(pc.not_equal(block.names["kind"], "dlq"))) for block in blocks]
-    return Gathered.of_blocks(own).with_silent(lake.mine(work.facts.silent)), count
+    return Gathered.of_blocks(own).with_silent(work.facts.silent), count
 
 
 @dataclass(frozen=True)
@@ -224,8 +212,8 @@ class Course:
         since_us, until_us = microseconds(work.since), microseconds(work.until)
         knots = new_knots(gathered, since_us, until_us)
         knots_of = history(lake, work, knots.drop_columns(["minute"]))
-        anchors = lake.mine(work.facts.anchors)
-        lags, anchors = time_lags(gathered, min(since_us, work.lately_us), knots_of, work.durations, anchors)
+        kept = work.facts.anchors
+        lags, anchors = time_lags(gathered, min(since_us, work.lately_us), knots_of, work.durations, kept)
         return cls(gathered, lags, knots, anchors, work)
 
     @cached_property

@@ -18,9 +18,9 @@ from pyspark.sql import SparkSession
 
 from consumers.lake import reader
 from consumers.lake.knot_days import first_day
-from consumers.lake.reader import COMPACTED, folder_files
+from consumers.lake.reader import folder_files
 from consumers.lake.schemas import TEXT
-from consumers.lake.store import HOUR, Lake, below_floor, file_name, hour_folder
+from consumers.lake.store import COMPACTED, HOUR, Lake, below_floor, file_name, hour_folder
 from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.polling.flags import GroupFlags, group_flags, retired_topics
@@ -28,9 +28,10 @@ from consumers.polling.members.membership import NO_ANSWER, PopAnswer, pop_answe
 from consumers.vocabulary.states import Flag
 
 from . import known
-from .bucket import FAR, SliceInputs, Work
+from .bucket import FAR, Work
 from .durations import Durations
 from .group_rows import group_ids, write_group_states, write_group_windows
+from .inputs import SliceInputs
 from .interruptions import unknown_since
 from .kernel.anchors import ANCHORS
 from .kernel.trend import minutes_needed

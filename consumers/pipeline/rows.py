@@ -160,10 +160,6 @@ class Rows:
         # A file of knots has a few from before its minute: whoever wants them asks for more minutes, and not for hours.
         return [path for path in found if is_within(path, floor(since, MINUTE), until)]
 
-    def mine(self, rows: pa.Table) -> pa.Table:
-        """Rows of the database of the bucket's groups."""
-        return rows if self._span == Span() else rows.filter(pa.array(self._span.of(rows["group"])))
-
     def _of_span(self, name: str, group: str) -> "list[tuple[str, Span]]":
         """The test of the column that names the group; none for tables without groups."""
         if self._span == Span() or group not in TABLES[name].names:

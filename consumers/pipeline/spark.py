@@ -6,11 +6,13 @@ on a cluster spreads them. What goes through Spark are a few rows of bytes.
 
 import math
 import os
+import pickle
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,10 +21,10 @@ import pyarrow.parquet as pq
 from pyspark import inheritable_thread_target
 from pyspark.sql import SparkSession
 
-from consumers.lake.reader import COMPACTED
-from consumers.lake.store import Lake
+from consumers.lake.store import COMPACTED, Lake
 
 from .bucket import Work, worked
+from .inputs import SliceInputs
 from .rows import Span, spans
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -138,10 +140,11 @@ def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -
     job for each bucket would cost a tenth of a second more each."""
     size = max(int(BUCKETS_FOR_CORE * spark.sparkContext.defaultParallelism), 1)
     first, *others = [range(len(work.spans))[start : start + size] for start in range(0, len(work.spans), size)]
+    facts = work.facts.cut(work.spans)
 
     def found(numbers: range) -> dict[str, pa.Table]:
         frame = spark.range(numbers.start, numbers.stop, 1, len(numbers))
-        return unpacked(frame.mapInArrow(_task(work, of_bucket), RESULT).toArrow())
+        return unpacked(frame.mapInArrow(_task(_parts(work, facts, numbers), of_bucket), RESULT).toArrow())
 
     if not others:
         yield found(first)
@@ -158,16 +161,25 @@ def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -
 
 def run_here(work: Work, of_bucket: OfBucket = worked) -> Iterator[dict[str, pa.Table]]:
     """The same without Spark, bucket after bucket."""
+    facts = work.facts.cut(work.spans)
     for number in range(len(work.spans)):
-        numbers = pa.RecordBatch.from_pydict({"id": [number]})
-        yield unpacked(pa.Table.from_batches(_task(work, of_bucket)(iter([numbers])), RESULT_SCHEMA))
+        numbers, parts = pa.RecordBatch.from_pydict({"id": [number]}), _parts(work, facts, [number])
+        yield unpacked(pa.Table.from_batches(_task(parts, of_bucket)(iter([numbers])), RESULT_SCHEMA))
 
 
-def _task(work: Work, of_bucket: OfBucket) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _parts(work: Work, facts: Sequence[SliceInputs], numbers: Iterable[int]) -> dict[int, bytes]:
+    """The work of each of these buckets, as bytes: a task unpacks its own."""
+    return {number: pickle.dumps(replace(work, facts=facts[number])) for number in numbers}
+
+
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def _task(parts: Mapping[int, bytes], of_bucket: OfBucket) -> Task:
     def run(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in numbers:
             for number in batch["id"].to_pylist():
-                for name, table in of_bucket(work, number).items():
+                for name, table in of_bucket(pickle.loads(parts[number]), number).items():
                     yield from packed(name, table)
 
     return run

@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import WINDOWS
-from consumers.lake.store import Lake, hour_folder, rows_in_group
+from consumers.lake.store import COMPACTED, Lake, hour_folder, rows_in_group
 from consumers.models import (
     AlertRule,
     Assignment,

@@ -11,9 +11,8 @@ from django.contrib.auth.models import User
 
 from consumers.alerts.health import note
 from consumers.findings.record import record_clusters
-from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake, hour_folder
+from consumers.lake.store import COMPACTED, Lake, hour_folder
 from consumers.models import (
     Assignment,
     Client,

@@ -153,7 +153,7 @@ def _shared(tables: Sequence[pa.Table], names: Sequence[str]) -> list[np.ndarray
 def _codes(columns: Sequence[pa.ChunkedArray]) -> tuple[np.ndarray, int]:
     """The same code for the same value in any of the columns. Texts that come as numbers are never written out: a
     million names cost more than all that is done with them."""
-    first, *others = (_encoded(column) for column in columns)
+    first, *others = (encoded_column(column) for column in columns)
     codes, values = [_indices(first)], first.dictionary
     for other in others:
         theirs = pc.cast(other.dictionary, values.type)
@@ -167,7 +167,8 @@ def _codes(columns: Sequence[pa.ChunkedArray]) -> tuple[np.ndarray, int]:
     return np.where(found < 0, len(values), found), len(values) + 1
 
 
-def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def encoded_column(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """As one array of numbers of distinct values."""
     if pa.types.is_timestamp(column.type):
         column = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
     if not pa.types.is_dictionary(column.type):

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import WINDOWS
-from consumers.lake.store import Lake, hour_folder, rows_in_group
+from consumers.lake.store import COMPACTED, Lake, hour_folder, rows_in_group
 from consumers.lake.windows import put_window
 
 CLUSTER = "bench"

@@ -16,8 +16,9 @@ from consumers.lake import reader
 from consumers.lake.schemas import KNOTS, READINGS, names_note
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
 from consumers.lake.windows import put_window
-from consumers.pipeline.bucket import SliceInputs, Work
+from consumers.pipeline.bucket import Work
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.inputs import SliceInputs
 from consumers.pipeline.job import GROUPS, RETIRED
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known

@@ -3,12 +3,13 @@
 from datetime import timedelta
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from consumers.lake import retention
 from consumers.lake.reader import files, read
 from consumers.lake.schemas import KNOTS, WINDOWS
-from consumers.lake.store import Lake
+from consumers.lake.store import Lake, hour_folder
 from consumers.lake.windows import put_window
 from tests.pipeline_rows import PLACE, at
 
@@ -62,3 +63,21 @@ def test_knots_of_a_minute_stand_by_their_topic(place):
     put_window(lake, "knots", "prod", at(0), pa.Table.from_pylist(rows, KNOTS))
     found = read(lake, "knots", "prod", at(0), at(60))
     assert list(zip(found["topic"].to_pylist(), found["queue_id"].to_pylist(), strict=True)) == sorted(places)
+
+
+def test_a_part_is_packed_as_unpacks_fastest_and_an_hour_that_is_kept_tightly(lake):
+    def packed():
+        (name, *_) = files(lake, "windows_60", "prod", at(0), at(3600))
+        return pq.read_metadata(name, filesystem=lake.filesystem).row_group(0).column(0).compression
+
+    parts = packed()
+    retention.compact_hour(lake, "windows_60", hour_folder("windows_60", "prod", at(0)))
+    assert (parts, packed()) == ("LZ4", "ZSTD")
+
+
+def test_a_part_of_many_rows_has_few_pieces(lake):
+    row = {**PLACE, "start": at(0), "step_seconds": 60, "kind": "normal", "readings": 4}
+    many = pa.Table.from_pylist([{**row, "queue_id": number} for number in range(1_000)] * 640, WINDOWS)
+    put_window(lake, "windows_60", "prod", at(0), many)
+    name, _ = files(lake, "windows_60", "prod", at(0), at(120))
+    assert pq.read_metadata(name, filesystem=lake.filesystem).num_row_groups == 80

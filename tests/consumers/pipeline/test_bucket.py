@@ -46,6 +46,18 @@ def test_several_buckets_give_together_what_one_gives(lake):
     assert cut["queue_states"].num_rows == 20
 
 
+def test_a_bucket_is_sent_the_facts_of_its_own_groups_alone():
+    silent = [{**PLACE, "group": name, "queue_id": 0, "kind": "normal"} for name in ("c", "a", "b", "d")]
+    parts = facts(silent=silent).cut((Span("", "b"), Span("b", "d"), Span("d", None)))
+    assert [part.silent["group"].to_pylist() for part in parts] == [["a"], ["c", "b"], ["d"]]
+
+
+def test_what_is_not_of_a_group_is_sent_to_every_bucket():
+    retention = [{"cluster": "prod", "broker": "broker-a", "reserved_seconds": 3600.0}]
+    parts = facts(retention=retention).cut((Span("", "b"), Span("b", None)))
+    assert [part.known.retention.to_pylist() for part in parts] == [retention, retention]
+
+
 def test_a_minute_without_a_new_reading_is_taken_from_the_lake(lake):
     put(lake, "readings", rows([(n, 5000) for n in range(80)], every=15))
     first = worked(a_work(lake, at(0), at(600)), 0)

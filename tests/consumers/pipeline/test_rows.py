@@ -4,9 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import KNOTS, READINGS
-from consumers.lake.store import Lake, file_name, hour_folder
+from consumers.lake.store import COMPACTED, Lake, file_name, hour_folder
 from consumers.pipeline import spark
 from consumers.pipeline.rows import Only, Rows, Span, spans
 from consumers.rocketmq.names import DLQ_PREFIX

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from consumers.lake.reader import COMPACTED, files
+from consumers.lake.reader import files
 from consumers.lake.schemas import TABLES
-from consumers.lake.store import Lake, hour_folder
+from consumers.lake.store import COMPACTED, Lake, hour_folder
 from consumers.pipeline.job import is_wide_due, write_knots, write_windows
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.slices import slices

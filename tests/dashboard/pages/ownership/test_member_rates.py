@@ -10,9 +10,8 @@ import time_machine
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from consumers.lake.reader import COMPACTED
 from consumers.lake.schemas import MEMBER_RATES
-from consumers.lake.store import Lake, hour_folder
+from consumers.lake.store import COMPACTED, Lake, hour_folder
 from consumers.models import ConsumerGroup
 from tests.ownership_rows import a_member
 from tests.world import NOW, a_cluster, a_group, ago

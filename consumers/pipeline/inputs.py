@@ -1,0 +1,56 @@
+"""What a slice of time is worked on with, beside the lake: what the database knows, and what the slice before left."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from .kernel.columns import encoded_column
+from .kernel.evidence import Known
+from .rows import Span
+
+
+@dataclass(frozen=True)
+class SliceInputs:
+    """Arrow tables: of the database (schemas in known.py, job.py and volumes.py), and the anchors that the slice before
+    left."""
+
+    known: Known
+    retired: pa.Table
+    silent: pa.Table
+    appeared: pa.Table
+    unread: pa.Table
+    topics: pa.Table
+    anchors: pa.Table
+
+    def cut(self, spans: Sequence[Span]) -> "list[SliceInputs]":
+        """Of each bucket what is of its groups: sent whole to each of many buckets, it would be most of what is sent.
+        Tables without groups are in each."""
+        known = _cut_tables(self.known, spans)
+        tables = {field.name: _cut(getattr(self, field.name), spans) for field in fields(self) if field.name != "known"}
+        return [
+            SliceInputs(known=known[number], **{name: parts[number] for name, parts in tables.items()})
+            for number in range(len(spans))
+        ]
+
+
+def _cut_tables(known: Known, spans: Sequence[Span]) -> list[Known]:
+    tables = {field.name: _cut(getattr(known, field.name), spans) for field in fields(known)}
+    return [Known(**{name: parts[number] for name, parts in tables.items()}) for number in range(len(spans))]
+
+
+def _cut(table: pa.Table, spans: Sequence[Span]) -> list[pa.Table]:
+    """`spans`: in order, from the first name to the last."""
+    if len(spans) == 1 or "group" not in table.column_names or not table.num_rows:
+        return [table] * len(spans)
+    table = table.combine_chunks()
+    groups = encoded_column(table["group"])
+    firsts = [span.first for span in spans]
+    of_name = np.array([bisect_right(firsts, name) - 1 for name in groups.dictionary.to_pylist()], np.int64)
+    number = of_name[np.asarray(groups.indices)]
+    order = np.argsort(number, kind="stable")
+    ends = np.searchsorted(number[order], np.arange(len(spans) + 1))
+    return [table.take(pa.array(order[begin:end])) for begin, end in pairwise(ends)]
