@@ -37,7 +37,7 @@ from consumers.rocketmq.names import DLQ_PREFIX
 from .durations import Durations
 from .inputs import SliceInputs
 from .kernel.anchors import new_knots
-from .kernel.evidence import MINUTES, with_evidence
+from .kernel.evidence import MINUTES, minute_lists, with_evidence
 from .kernel.falls import offset_falls
 from .kernel.group_states import evaluated, group_states
 from .kernel.group_windows import dead_letter_sums, whole_group_windows, wide_windows
@@ -242,14 +242,22 @@ class Course:
         minutes without a reading in the slice."""
         only = None if groups is None else Only("group", groups)
         stored = lake.table("windows_60", since, until, only, columns=columns)
-        made = written_out(self.windows.select(["cluster", "start"])).group_by(["cluster", "start"]).aggregate([])
-        stored = stored.filter(pa.array(matches(stored, made, ["cluster", "start"]) < 0))
-        start = numbers(self.windows["start"])
+        stored, start = self._besides_own(stored), numbers(self.windows["start"])
         fresh = self.windows.filter(pa.array((start >= microseconds(since)) & (start < microseconds(until))))
         fresh = fresh.cast(WINDOWS).select(columns)
         if groups is not None:
             fresh = fresh.filter(pc.is_in(fresh["group"], value_set=groups))
         return pa.concat_tables([stored, fresh])
+
+    def _besides_own(self, stored: pa.Table) -> pa.Table:
+        """Without the minutes that the slice has made anew: of a few newest ones each cluster may have some."""
+        late = np.flatnonzero(numbers(stored["start"]) >= microseconds(floor(self.work.since, MINUTE)))
+        if not len(late):
+            return stored
+        names = ["cluster", "start"]
+        made = written_out(self.windows.select(names)).group_by(names).aggregate([])
+        again = late[matches(stored.select(names).take(pa.array(late)), made, names) >= 0]
+        return stored.take(pa.array(np.delete(np.arange(stored.num_rows), again)))
 
 
 def history(lake: Rows, work: Work, fresh: pa.Table) -> History:
@@ -304,8 +312,8 @@ def _dead_letters(lake: Rows, work: Work) -> pa.Table:
     return dead_letter_sums(queue_windows(gathered, TimeLags.none(len(gathered.queues)), minutes))
 
 
-def queue_states(in_use: Gathered, lags: TimeLags, minutes: pa.Table, lake: Rows, work: Work) -> pa.Table:
-    """What judge() says of the queues in use. `minutes`: the windows of the trend of those that are behind."""
+def queue_states(in_use: Gathered, lags: TimeLags, minutes: pa.ListArray, lake: Rows, work: Work) -> pa.Table:
+    """What judge() says of the queues in use. `minutes`: of each queue its windows of the trend."""
     durations, known = work.durations, work.facts.known
     earliest = work.until - timedelta(seconds=durations.evidence_seconds)
     queues = with_evidence(
@@ -319,18 +327,16 @@ def queue_states(in_use: Gathered, lags: TimeLags, minutes: pa.Table, lake: Rows
     return judge(Columns(evaluated(queues, microseconds(work.until), durations, seen=seen)), durations)
 
 
-def _trend_minutes(course: Course, in_use: Gathered, lags: TimeLags, lake: Rows) -> pa.Table:
+def _trend_minutes(course: Course, in_use: Gathered, lags: TimeLags, lake: Rows) -> pa.ListArray:
     """Windows of a minute, only of queues that are behind for longer than is allowed."""
     durations = course.work.durations
     newest = lags.segments.last(np.ones(lags.segments.rows, bool))
-    behind = in_use.queues.filter(pa.array(at_rows(lags.seconds, newest) > durations.allowance_seconds))
-    if not behind.num_rows:
-        return TABLES["windows_60"].empty_table()
+    is_behind = at_rows(lags.seconds, newest) > durations.allowance_seconds
+    groups = pc.unique(pc.cast(in_use.queues["group"].filter(pa.array(is_behind)), pa.string()))
     until = floor(course.work.until, MINUTE)
-    since = until - minutes_needed(durations) * MINUTE
-    groups = pc.unique(pc.cast(behind["group"], pa.string()))
-    found = course.minutes(lake, since, until, groups, OF_TREND)
-    return written_out(found.filter(pa.array(matches(found, behind, QUEUE) >= 0)))
+    # With no group nothing is read.
+    since = until - minutes_needed(durations) * MINUTE if len(groups) else until
+    return minute_lists(in_use.queues, course.minutes(lake, since, until, groups, OF_TREND), is_behind)
 
 
 def _range_us(work: Work) -> tuple[int, int]:

@@ -203,15 +203,15 @@ class Known:
 
 
 def with_evidence(
-    queues: pa.Table, membership: pa.Table, ownership: pa.Table, minutes: pa.Table, known: Known
+    queues: pa.Table, membership: pa.Table, ownership: pa.Table, minutes: pa.ListArray, known: Known
 ) -> pa.Table:
-    """`queues`: QUEUE and kind. `minutes`: windows of the trend, of the queues that need one."""
+    """`queues`: QUEUE and kind. `minutes`: of each its windows of the trend, as minute_lists() gives them."""
     found = with_members(queues, membership, known.groups)
     found = with_owners(found, ownership, known.members)
     found = beside(found, known.retention, ["cluster", "broker"])
     found = beside(beside(found, known.still, QUEUE), known.lost, QUEUE)
     found = beside(found, known.hands, QUEUE)
-    return found.append_column("minutes", minute_lists(queues, minutes))
+    return found.append_column("minutes", minutes)
 
 
 def with_members(queues: pa.Table, membership: pa.Table, groups: pa.Table) -> pa.Table:
@@ -248,14 +248,14 @@ def with_owners(queues: pa.Table, ownership: pa.Table, present: pa.Table) -> pa.
     return found.append_column("unowned_seconds", arrow(without))
 
 
-def minute_lists(queues: pa.Table, windows: pa.Table) -> pa.ListArray:
-    """Of each queue its windows, oldest first, with the fields of readings_schema.MINUTES."""
+def minute_lists(queues: pa.Table, windows: pa.Table, chosen: np.ndarray) -> pa.ListArray:
+    """Of each of the chosen queues its windows, oldest first, with the fields of MINUTES; of others none."""
     queue = matches(windows, queues, QUEUE)
+    wanted = np.flatnonzero(np.append(chosen, False)[queue])
     start = numbers(windows["start"])
-    order = np.lexsort((start, queue))
-    order = order[queue[order] >= 0]
-    rows = windows.combine_chunks().take(pa.array(order))
-    fields = [whole(start[order])] + [rows[field.name].combine_chunks() for field in list(MINUTES)[1:]]
+    order = wanted[np.lexsort((start[wanted], queue[wanted]))]
+    rows = windows.select([field.name for field in list(MINUTES)[1:]]).combine_chunks().take(pa.array(order))
+    fields = [whole(start[order]), *(rows[field.name].combine_chunks().cast(field.type) for field in list(MINUTES)[1:])]
     starts = Segments.of_lengths(np.bincount(queue[order], minlength=queues.num_rows)).starts
     return pa.ListArray.from_arrays(
         pa.array(starts, pa.int32()), pa.StructArray.from_arrays(fields, fields=list(MINUTES))
