@@ -46,7 +46,8 @@ from .kernel.readings import Hands, no_hands
 from .kernel.time_lag import History, TimeLags, time_lags
 from .kernel.trend import minutes_needed
 from .kernel.windows import minute_windows, queue_windows
-from .rows import Only, Rows, Span, with_dictionaries
+from .reading_files import with_dictionaries
+from .rows import Only, Rows, Span
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds, moment
 
 KEPT = [

@@ -19,6 +19,27 @@ from consumers.lake.store import OF_ONE_TIME, Lake
 
 from .kernel.readings import KEY, NUMBERED, Block
 
+
+def with_dictionaries(schema: pa.Schema) -> pa.Schema:
+    """Texts of which few differ are read as numbers: of a million rows that is most of the work."""
+    text = pa.dictionary(pa.int32(), TEXT)
+    return pa.schema([(field.name, text if field.type == TEXT else field.type) for field in schema])
+
+
+def in_schema(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of the schema, in its types; those that are lacking are null."""
+    return pa.table([_as(rows, field) for field in schema], schema=schema)
+
+
+def _as(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
+    if field.name not in rows.column_names:
+        return pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+    # A cast to the same type copies all the same.
+    column = rows[field.name]
+    return column if column.type == field.type else column.cast(field.type)
+
+
+WITH_DICTIONARIES = with_dictionaries(READINGS)
 TEXTS = [name for name in (*KEY, *NUMBERED) if READINGS.field(name).type == TEXT]
 
 
@@ -34,26 +55,14 @@ class ReadingFile:
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         rows = self.file.read_row_groups(list(self.chosen), columns=list(columns), use_threads=False)
-        kinds = [_read_as(READINGS.field(name).type) for name in columns]
-        return pa.table(
-            # A cast to the same type copies all the same.
-            [
-                rows[name] if rows[name].type == kind else rows[name].cast(kind)
-                for name, kind in zip(columns, kinds, strict=True)
-            ],
-            names=list(columns),
-        )
-
-
-def _read_as(kind: pa.DataType) -> pa.DataType:
-    return pa.dictionary(pa.int32(), TEXT) if kind == TEXT else kind
+        return in_schema(rows, pa.schema([WITH_DICTIONARIES.field(name) for name in columns]))
 
 
 @contextmanager
 def opened(lake: Lake, paths: Sequence[str], may_hold: MayHold) -> Iterator[list[ReadingFile]]:
     """The files in their order, open until the block ends. `may_hold`: of groups."""
 
-    with ExitStack() as stack, _threads(lake) as pool:
+    with ExitStack() as stack, threads(lake) as pool:
 
         def one(path: str) -> ReadingFile:
             source = stack.enter_context(lake.filesystem.open_input_file(path))
@@ -77,7 +86,7 @@ def blocks(
 ) -> list[Block]:
     """`is_wanted`: which of the names of groups are. `scanned`: the rows of files that do not tell of their names."""
     found = []
-    with _threads(lake) as pool:
+    with threads(lake) as pool:
         for alike, members in itertools.groupby(files, lambda file: file.alike):
             run = list(members)
             if alike is None:
@@ -97,5 +106,5 @@ def _numbers(file: ReadingFile, chosen: pa.Array | None) -> pa.Table:
     return rows if chosen is None else rows.filter(chosen)
 
 
-def _threads(lake: Lake) -> ThreadPoolExecutor:
+def threads(lake: Lake) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(FILES_AT_ONCE if lake.is_object_store else FILES_AT_ONCE_HERE)

@@ -6,7 +6,6 @@ hold the range, so that all buckets together read each of them about once.
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -17,13 +16,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from consumers.lake import reader
-from consumers.lake.one_group import FILES_AT_ONCE, FILES_AT_ONCE_HERE, row_groups
+from consumers.lake.one_group import row_groups
 from consumers.lake.schemas import TABLES, TEXT, TIME
 from consumers.lake.store import Lake, is_within
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .kernel.readings import KEY, Block
-from .reading_files import blocks, opened
+from .reading_files import blocks, in_schema, opened, threads, with_dictionaries
 from .slices import MINUTE, floor, microseconds
 
 
@@ -168,7 +167,7 @@ class Rows:
 
     def _scanned(self, wanted: "Wanted", names: Sequence[str]) -> pa.Table:
         """Of these files; a dataset of them would take twice as long."""
-        with ThreadPoolExecutor(FILES_AT_ONCE if self._lake.is_object_store else FILES_AT_ONCE_HERE) as pool:
+        with threads(self._lake) as pool:
             return pa.concat_tables([wanted.schema.empty_table(), *pool.map(partial(wanted.read, self._lake), names)])
 
 
@@ -208,18 +207,4 @@ class Wanted:
         for name, test in self.tests:
             is_wanted &= test.of(rows[name])
         rows = rows if is_wanted.all() else rows.filter(pa.array(is_wanted))
-        return pa.table([_as(rows, field) for field in self.schema], schema=self.schema)
-
-
-def _as(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
-    if field.name not in rows.column_names:
-        return pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
-    # A cast to the same type copies all the same.
-    column = rows[field.name]
-    return column if column.type == field.type else column.cast(field.type)
-
-
-def with_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Texts of which few differ are read as numbers: of a million rows that is most of the work."""
-    text = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema([(field.name, text if field.type == pa.string() else field.type) for field in schema])
+        return in_schema(rows, self.schema)
