@@ -14,13 +14,13 @@ from django.utils.translation import gettext_lazy
 from consumers.models import Client, ConsumerGroup, PipelineRun, Rebalance
 from consumers.queries.groups import named_at_once
 from consumers.queries.limits import limits
+from consumers.queries.unwatched import Span, quiet, unread_spans, unwatched_spans
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
 from consumers.words.spans import iso
 
 from .events import LONGEST, filtered
 from .rows import RebalanceFilters
-from .unwatched import Span, quiet, unread_spans, unwatched_spans
 
 # Groups whose members keep changing, and for how long: pages, rules and /metrics use these values.
 # An episode ends once its last rebalance has been settled for a minute (JUDGE's rebalance_merge_seconds). Crashes less

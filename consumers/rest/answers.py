@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
 from typing import Any
@@ -17,6 +16,7 @@ from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header, parse_etags
 from django.utils.translation import gettext, ngettext
@@ -34,6 +34,7 @@ from consumers.rest.schema import described, problems_of, read_serializer
 from .access import charge
 from .problems import NotNow, refuse_unknown
 from .requests import MOST_ROWS, PAGE, Paging, taken, wants_csv
+from .watched import Watched, watched
 
 # `?fields=a,b`: which members of an object, or of each row of a list, are wanted.
 #
@@ -195,7 +196,8 @@ FindOfGroups = Callable[[Mapping[str, Any], int, int], ListedRows]
 def group_lists(
     operation: str, answer: type, parameters: type[Paging], find: FindOfGroups, *, of_all: str, of_one: str
 ) -> tuple[type[APIView], type[APIView]]:
-    """The list over all groups, which `cluster` and `group` narrow, and the list of one group.
+    """The list of events over all groups, which `cluster` and `group` narrow, and the list of one group; each with how
+    completely its range was watched.
 
     `parameters`: those of both. `of_all`, `of_one`: what the two lists are, for the schema.
     """
@@ -210,15 +212,23 @@ def group_lists(
     def answered(request: Request, values: dict[str, Any]) -> HttpResponseBase:
         refuse_unknown(values.get("cluster"), values.get("group"))
         paging = taken(values, *PAGE)
-        return list_response(request, answer, partial(find, values), **paging)
+        seen = watched(values, timezone.now())
+        beside = {"completeness": read_serializer(Watched)(seen).data}
+
+        def found(page: int, page_size: int) -> ListedRows:
+            return replace(find(values, page, page_size), beside=beside, incomplete=seen.unknown_reason)
+
+        return list_response(request, answer, found, **paging)
+
+    beside = {"completeness": read_serializer(Watched)()}
 
     class AllGroupsView(APIView):
-        @described(operation, answer, parameters=parameters_of_all, paged=True, text=of_all)
+        @described(operation, answer, parameters=parameters_of_all, paged=True, beside=beside, text=of_all)
         def get(self, request: Request) -> HttpResponseBase:
             return answered(request, parameters_of_all.of(request))
 
     class OneGroupView(APIView):
-        @described(f"group_{operation}", answer, parameters=parameters, paged=True, text=of_one)
+        @described(f"group_{operation}", answer, parameters=parameters, paged=True, beside=beside, text=of_one)
         def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
             return answered(request, parameters.of(request) | {"cluster": cluster, "group": group})
 

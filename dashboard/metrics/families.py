@@ -22,8 +22,8 @@ from consumers.groups.shown import UnknownWord, broker_word
 from consumers.lake.store import Lake
 from consumers.overview.exporter import ExporterCluster, exporter_cluster
 from consumers.queries.limits import ClusterAge, Limits, evaluated
+from consumers.queries.unwatched import unwatched_spans
 from consumers.rebalances.flapping import DAY, episodes_within_day
-from consumers.rebalances.unwatched import unwatched_spans
 from consumers.retries.volumes import minute_volumes
 from dashboard.metrics import exporter, families, group_families
 from dashboard.metrics.exposition import Bounds, Family, Labels

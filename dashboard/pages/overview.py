@@ -21,9 +21,9 @@ from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.queries.reset_marks import ResetMark, reset_count, reset_marks
+from consumers.queries.unwatched import is_partly_watched
 from consumers.rebalances.events import Mark as RebalanceMark, rebalance_count, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
-from consumers.rebalances.unwatched import is_partly_watched
 from consumers.retries.checks.condition_rows import FailingGroup
 from consumers.words.marks import labelled
 from consumers.words.states import rule_words

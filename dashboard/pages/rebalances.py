@@ -14,11 +14,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.clusters.pipeline_runs import pipeline_status
+from consumers.queries.unwatched import is_partly_watched
 from consumers.rebalances.detail import rebalance_detail
 from consumers.rebalances.events import cause_counts, rebalance_list
 from consumers.rebalances.flapping import flapping_groups
 from consumers.rebalances.rows import EventPage, Move, RebalanceDetail, RebalanceEvent, RebalanceFilters, TopicCost
-from consumers.rebalances.unwatched import is_partly_watched
 from consumers.vocabulary.reasons import RebalanceCause
 from consumers.words.reasons import cause_words
 from dashboard.figures.layout import Figure, Span

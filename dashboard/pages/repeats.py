@@ -25,7 +25,7 @@ from consumers.messages.rows import MessageAttemptsRow
 from consumers.messages.tasks import LookupRefused, WantedMessage, ask_lookup, checked, lookup_answer
 from consumers.models import ConsumerGroup
 from consumers.offsets.stores import group_offsets
-from consumers.rebalances.unwatched import is_partly_watched
+from consumers.queries.unwatched import is_partly_watched
 from consumers.repeats import (
     CauseTotal,
     RepeatFilters,

@@ -22,8 +22,8 @@ from consumers.polling.flags import has_unlisted_members, offline_share
 from consumers.queries.groups import without_members
 from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.unwatched import Span, unwatched_spans
 from consumers.rebalances.flapping import HOUR
-from consumers.rebalances.unwatched import Span, unwatched_spans
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import FlagReason
 from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode, UnknownReason, code_of

@@ -22,8 +22,8 @@ from consumers.groups.shown import UnknownWord
 from consumers.models import GroupWindow, Measure, Rebalance, SubjectKind
 from consumers.overview.tally import EVALUATION_LATE
 from consumers.pipeline.slices import floor
+from consumers.queries.unwatched import Span, longest_of
 from consumers.rebalances.flapping import Unsettled, episodes_within_hour, unsettled as unsettled_groups
-from consumers.rebalances.unwatched import Span, longest_of
 from consumers.repeats import HourOfRepeats, repeats_within_hour
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.words.reasons import coded_reason

@@ -16,7 +16,7 @@ from consumers.alerts.rule_terms import Terms
 from consumers.models import Comparison, ConsumerGroup, GroupState, Reading, Rebalance, RepeatEvent, State, StateChange
 from consumers.pipeline.slices import microseconds
 from consumers.queries.reset_marks import RULES, Jump, causes
-from consumers.rebalances.unwatched import Span, unwatched_spans
+from consumers.queries.unwatched import Span, unwatched_spans
 from consumers.repeats import SURE
 from consumers.vocabulary.states import RuleCode
 

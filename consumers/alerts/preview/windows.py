@@ -22,6 +22,7 @@ from consumers.pipeline.kernel.group_windows import group_windows
 from consumers.pipeline.known import UNREAD
 from consumers.pipeline.slices import microseconds
 from consumers.queries.groups import NAMED_AT_ONCE
+from consumers.queries.unwatched import Span, quiet, unread_spans
 from consumers.rebalances.events import LONGEST
 from consumers.rebalances.flapping import (
     Newest,
@@ -32,7 +33,6 @@ from consumers.rebalances.flapping import (
     seldom_asked,
     told_until,
 )
-from consumers.rebalances.unwatched import Span, quiet, unread_spans
 from consumers.vocabulary.states import UnknownReason
 
 from .values import (

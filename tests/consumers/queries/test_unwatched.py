@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import ConsumerGroup, MembershipGap, PipelineRun, Reading
+from consumers.queries.unwatched import is_partly_watched, unread_spans, unwatched_spans
 from consumers.rebalances.flapping import flapping_of
-from consumers.rebalances.unwatched import is_partly_watched, unread_spans, unwatched_spans
 from tests.rebalance_rows import a_rebalance, read_every, was_watched
 from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
