@@ -3,13 +3,15 @@
 Whether they settled is unknown then, and what is counted over an hour or a day with such a time is a lower bound.
 """
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from itertools import pairwise
+from datetime import UTC, datetime, timedelta
+from itertools import chain, groupby
+from operator import itemgetter
 
 from django.conf import settings
-from django.db.models import Case, Count, DurationField, ExpressionWrapper, F, Max, Min, Q, QuerySet, TextField, When
-from django.db.models.functions import Cast, Substr
+from django.db.models import Case, DurationField, ExpressionWrapper, F, Min, Q, QuerySet, TextField, When
+from django.db.models.functions import Cast
 
 from consumers.models import Client, Cluster, ConsumerGroup, MembershipGap, PipelineRun, Reading
 from consumers.polling.record.membership_gaps import unlisted_since
@@ -29,8 +31,7 @@ def unread_spans(
     that holds queues of it, was not read, or a broker did not list its members. The time before the first stored
     reading counts as not read.
 
-    Groups that were always read are left out. Three queries, one more for clusters that were not always read
-    completely, and one for each 500 groups where a broker was not read.
+    Groups that were always read are left out. Three queries, and one for each 500 groups where a broker was not read.
     """
     clusters: dict[int, int] = {}
     found: dict[int, set[Span]] = {}
@@ -102,70 +103,61 @@ def _silent(until: datetime) -> QuerySet[Client]:
 def _by_broker(
     clusters: Collection[int], since: datetime, until: datetime, longest: timedelta
 ) -> dict[Key, list[Span]]:
-    whole, failed = _reading_times(clusters, since, until, longest)
-    read: dict[Key, list[datetime]] = {(cluster, ""): times for cluster, times in whole.items()}
-    read |= {(cluster, ""): [since] for cluster in failed}
-    columns = ("cluster", "taken_at", "brokers", "error")
-    rows = _readings(failed, since, until, longest)
-    partly = rows.order_by("taken_at").values_list(*columns).iterator() if failed else ()
-    for cluster, at, brokers, error in partly:
-        for one in brokers:
-            # Nothing was missed of a broker that no earlier reading named.
-            times = read.setdefault((cluster, str(one["name"])), [at])
-            if one["read"]:
-                times.append(at)
-        if error is None or any(one["read"] for one in brokers):
-            read[cluster, ""].append(at)
-    spans = {key: list(_longer([*times, until], longest)) for key, times in read.items()}
-    return {key: found for key, found in spans.items() if found}
+    ends: dict[Key, dict[datetime, datetime]] = {}
+    for key, (begin, end) in _unread(clusters, since, until, longest):
+        ends.setdefault(key, {})[begin] = end
+    return {key: list(spans.items()) for key, spans in ends.items()}
 
 
-def _readings(clusters: Collection[int], since: datetime, until: datetime, longest: timedelta) -> QuerySet[Reading]:
-    return Reading.objects.filter(cluster__in=clusters, taken_at__gte=since - longest, taken_at__lte=until)
-
-
-def _reading_times(
+def _unread(
     clusters: Collection[int], since: datetime, until: datetime, longest: timedelta
-) -> tuple[dict[int, list[datetime]], set[int]]:
-    """By cluster when it was read, as often as gaps longer than `longest` can be told by; and the clusters that were
-    not always read completely."""
-    read: dict[int, list[datetime]] = {cluster: [since] for cluster in clusters}
-    failed: set[int] = set()
-    rows = _readings(clusters, since, until, longest)
-    # Of a day there are thousands of readings: of a minute without a gap the first and the last one tell as much.
-    written = "2026-03-01 02:03" if longest >= timedelta(minutes=1) else "2026-03-01 02:03:04.567890"
-    together = Substr(Cast("taken_at", TextField()), 1, len(written))
-    parts = rows.annotate(together=together).values("cluster", "together").order_by("together")
-    ends = parts.annotate(Min("taken_at"), Max("taken_at"), failed=Count("pk", filter=Q(complete=False)))
-    for one in ends.iterator():
-        read[one["cluster"]] += [one["taken_at__min"], one["taken_at__max"]]
-        if one["failed"]:
-            failed.add(one["cluster"])
-    return read, failed
-
-
-def _was_broker_unread(cluster: int, since: datetime, until: datetime, longest: timedelta) -> bool:
-    """Whether some broker of the cluster, or none at all, was read for longer than `longest`. Ends with the first."""
-    rows = _readings([cluster], since, until, longest).order_by("taken_at")
+) -> Iterator[tuple[Key, Span]]:
+    """Times longer than `longest` when a cluster, or one of its brokers, was not read. One that goes on comes again
+    with each reading, ending there. One query.
+    """
+    rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since - longest, taken_at__lte=until)
     # What a complete reading says of each broker need not be read.
-    brokers = Case(When(complete=False, then=F("brokers")))
-    read_at: datetime | None = None
-    missing: dict[str, datetime] = {}  # by broker, empty for all of them, when it was read last
-    for at, said in rows.values_list("taken_at", brokers).iterator():
-        unread = {one["name"] for one in said or () if not one["read"]}
-        is_none_read = said is not None and len(unread) == len(said)
-        # Nothing was missed of a broker that no earlier reading named.
-        missing |= dict.fromkeys(({*unread, ""} if is_none_read else unread) - missing.keys(), read_at or at)
-        if any(at - begin > longest for begin in missing.values()):
-            return True
+    said = (Case(When(complete=False, then=Cast(name, TextField()))) for name in ("brokers", "error"))
+    read = rows.order_by("cluster", "taken_at").values_list("cluster", _text("taken_at"), *said)
+    silent = set(clusters)
+    for cluster, readings in groupby(read.iterator(), itemgetter(0)):
+        silent.discard(cluster)
+        for broker, span in _longer(readings, since, until, longest):
+            yield (cluster, broker), span
+    if until - since > longest:
+        yield from (((cluster, ""), (since, until)) for cluster in silent)
+
+
+def _longer(
+    readings: Iterable[tuple[int, str, str | None, str | None]], since: datetime, until: datetime, longest: timedelta
+) -> Iterator[tuple[str, Span]]:
+    """Of the readings of one cluster (its key, time, brokers and error as text, null where complete): times without any
+    (""), and of each broker that some did not read, from the last reading before up to each one after.
+    """
+    before = read_at = since  # the last reading, and the last one that read any broker
+    unread: dict[str, datetime] = {}
+    for _, text, brokers, error in chain(readings, [(0, str(until.astimezone(UTC)), None, None)]):
+        at = _time(text)
+        if at - before > longest:
+            yield "", (before, at)
+        if unread:
+            yield from ((name, (begin, at)) for name, begin in unread.items() if at - begin > longest)
+        before = at
+        named = [] if brokers is None else json.loads(brokers)
+        names = {one["name"] for one in named if not one["read"]}
+        is_none_read = brokers is not None and len(names) == len(named) and (error is not None or not named)
+        unread = {name: unread.get(name, read_at) for name in ({"", *names, *unread} if is_none_read else names)}
         if not is_none_read:
-            missing = {name: begin for name, begin in missing.items() if name in unread}
             read_at = at
-    return any(until - begin > longest for begin in missing.values())
 
 
-def _longer(times: Sequence[datetime], longest: timedelta) -> Iterator[Span]:
-    return ((before, after) for before, after in pairwise(times) if after - before > longest)
+def _text(column: str) -> Cast:
+    """Of a day there are thousands of rows: their times are read in a third of the time as texts."""
+    return Cast(column, TextField())
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text if "+" in text else f"{text}Z")  # SQLite has no zones: all its times are UTC
 
 
 def quiet() -> timedelta:
@@ -177,8 +169,7 @@ def unwatched_spans(groups: Collection[int], since: datetime, until: datetime) -
     """By group id, in order: times within [since, until] when brokers of the group were not read or did not list its
     members, a member did not answer, or what was read was not evaluated. Groups that were always watched are left out.
 
-    Six queries, one more for clusters that were not always read completely, and one for each 500 groups where a
-    broker was not read.
+    Six queries, and one for each 500 groups where a broker was not read.
     """
     longest = max(quiet(), timedelta(seconds=limits().late_seconds))
     found = {group: {*spans} for group, spans in unread_spans(groups, since, until, longest).items()}
@@ -191,7 +182,7 @@ def unwatched_spans(groups: Collection[int], since: datetime, until: datetime) -
 def is_partly_watched(cluster: str | None, group: str | None, since: datetime, until: datetime) -> bool:
     """Whether some group of the cluster, or of any, with this name, or with any, was not watched at some time within
     [since, until]: what is counted over all of them is a lower bound then. As many queries for many groups as for few:
-    at most six, and one for each cluster that was not always read completely.
+    at most six, and fewer the sooner such a time is found.
 
     Groups that wait for their turn to be asked for members are not told from those that are gone, and left out.
     """
@@ -201,12 +192,8 @@ def is_partly_watched(cluster: str | None, group: str | None, since: datetime, u
         return bool(unwatched_spans(named, since, until))
     longest = max(quiet(), timedelta(seconds=limits().late_seconds))
     clusters = Cluster.objects.filter(name=cluster) if cluster else Cluster.objects.all()
-    if any(True for _ in _unevaluated(since, until)):
-        return True
-    read, failed = _reading_times(set(clusters.values_list("pk", flat=True)), since, until, longest)
-    if any(any(_longer([*times, until], longest)) for times in read.values()):
-        return True
-    if any(_was_broker_unread(cluster, since, until, longest) for cluster in failed):
+    unread = _unread(set(clusters.values_list("pk", flat=True)), since, until, longest)
+    if any(True for _ in chain(unread, _unevaluated(since, until))):
         return True
     lasting = ExpressionWrapper(F("ended_at") - F("began_at"), DurationField())
     gaps = MembershipGap.objects.filter(ended_at__gt=since, began_at__lt=until, group__cluster__in=clusters)
@@ -228,7 +215,8 @@ def _unevaluated(since: datetime, until: datetime) -> Iterator[Span]:
     """After a long pause a run leaves out what lies too long ago. What no run could evaluate yet is no gap."""
     done = PipelineRun.objects.filter(error=None, finished_at__isnull=False, since__lt=until, until__gt=since)
     end = since
-    for begin, over in done.order_by("since").values_list("since", "until"):
+    for texts in done.order_by("since").values_list(_text("since"), _text("until")).iterator():
+        begin, over = map(_time, texts)
         if begin > end:
             yield end, begin
         end = max(end, over)

@@ -32,8 +32,7 @@ class Watched:
 
 
 def watched(values: Mapping[str, Any], now: datetime) -> Watched:
-    """Of the parameters `cluster`, `group`, `from` and `to` of a list of events. Seven queries at most, and one for
-    each cluster that was not always read completely."""
+    """Of the parameters `cluster`, `group`, `from` and `to` of a list of events. Ten queries at most."""
     cluster, group = values.get("cluster"), values.get("group")
     until = min(values.get("to") or now, now)
     since = values.get("from") or _first_scrape(cluster)
