@@ -16,6 +16,7 @@ from consumers.queries.declared import INSIDE, answer, public
 from consumers.rest.answers import ListedRows, group_lists
 from consumers.rest.requests import Choice, Paging, Ranged
 from consumers.rest.schema import made_serializer
+from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence
 from consumers.words.repeats import evidence_words, repeat_action, repeat_prevention, repeat_unknown_words
 
@@ -43,7 +44,7 @@ class RepeatFilters:
 @dataclass(frozen=True)
 class RepeatedQueue:
     topic: str
-    broker: str | None = field(metadata=public("Null: all queues of a retry topic"))
+    broker: str | None = field(metadata=public("Null: all queues of a retry topic, or unknown queues"))
     queue_id: int | None
     from_offset: int | None = field(metadata=public("The first offset that may have been redelivered"))
     to_offset: int | None = field(metadata=public("Behind the last one"))
@@ -69,7 +70,9 @@ class RepeatRow:
     began_after: datetime | None = field(metadata=public("The last reading before it"))
     began_before: datetime = field(metadata=public("The first reading that shows it"))
     last_at: datetime = field(metadata=public("The last reading that shows more of it"))
-    queue_count: int = field(metadata=public("Queues with redelivered messages"))
+    queue_count: int = field(
+        metadata=public("Queues with redelivered messages. A topic whose queues are unknown counts once")
+    )
     redelivered_low: int | None = field(metadata=public("Messages redelivered, at least"))
     redelivered_high: int | None = field(metadata=public("Messages redelivered, at most"))
     evidence: list[dict[str, Any]]
@@ -78,6 +81,10 @@ class RepeatRow:
     prevented_by: str = field(metadata=public("What prevents it"))
     judged_at: datetime
     unknown: dict[str, str]
+
+    @property
+    def has_unknown_queues(self) -> bool:
+        return any(one.broker is None and not one.topic.startswith(RETRY_PREFIX) for one in self.queues)
 
     @property
     def sentence(self) -> str:
@@ -230,7 +237,8 @@ def _part(one: dict[str, Any]) -> RepeatedQueue:
         "redelivered_low": one["low"],
         "redelivered_high": one["high"],
     }
-    reasons = {**dict.fromkeys(values, bound), "broker": str(ALL_QUEUES), "queue_id": str(ALL_QUEUES)}
+    whole = str(ALL_QUEUES) if one["topic"].startswith(RETRY_PREFIX) else bound
+    reasons = {**dict.fromkeys(values, bound), "broker": whole, "queue_id": whole}
     return RepeatedQueue(
         topic=one["topic"],
         **values,

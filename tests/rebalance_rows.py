@@ -115,6 +115,22 @@ def a_repeat(group: ConsumerGroup, at: datetime | None = None, **fields: Any) ->
     return RepeatEvent.objects.create(group=group, **(values | fields))
 
 
+def a_repeat_of_unknown_queues(group: ConsumerGroup, at: datetime | None = None) -> RepeatEvent:
+    """A member that never told what it held was lost within the 15 s before `at` (ten minutes ago)."""
+    at = at or ago(600)
+    nowhere = dict.fromkeys(("broker", "queue_id", "low", "high", "from_offset", "until_offset"))
+    part = a_part(at, **nowhere, confidence="possible", unknown="owner_not_sampled")
+    return a_repeat(
+        group,
+        at,
+        confidence="possible",
+        redelivered_low=None,
+        redelivered_high=None,
+        parts=[part],
+        unknown=dict.fromkeys(("redelivered_low", "redelivered_high"), "owner_not_sampled"),
+    )
+
+
 def a_part(at: datetime, **fields: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "after_us": microseconds(at - timedelta(seconds=15)),

@@ -87,7 +87,7 @@ def _left(part: RepeatPart) -> set[str]:
 
 def _is_within(part: RepeatPart, line: LoggedLine) -> bool:
     after = part.at_us if part.after_us is None else part.after_us
-    since = after - (RETRY_DELAY_US if part.broker is None else CLOCKS_DIFFER_US)
+    since = after - (RETRY_DELAY_US if part.is_of_retries else CLOCKS_DIFFER_US)
     lasts = SHUTDOWN_LASTS_US if line.code == LogCode.CLIENT_STOPPED else 0
     return line.at_us >= since and line.began_us <= part.at_us + CLOCKS_DIFFER_US + lasts
 
@@ -97,7 +97,7 @@ def _is_of_queue(part: RepeatPart, line: LoggedLine) -> bool:
     client that ended a line names no group: it tells of the groups whose member it was."""
     if line.code == LogCode.CLIENT_STOPPED:
         return line.client_id in _left(part)
-    if part.broker is None:
+    if part.is_of_retries:
         return True
     named = ((line.topic, part.topic), (line.broker, part.broker), (line.queue_id, part.queue_id))
     return all(said is None or said == own for said, own in named)

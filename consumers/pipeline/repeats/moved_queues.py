@@ -14,11 +14,11 @@ from django.db.models import Q
 from consumers.models import Assignment, Client, Rebalance, RepeatEvent
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.slices import microseconds
-from consumers.vocabulary.reasons import RebalanceCause
-from consumers.vocabulary.repeats import RepeatCause, RepeatEvidence, RepeatSource
+from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
+from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatSource, RepeatUnknown
 
 from .moved import LastOwner, MovedQueue, OwnerFate, moved_part
-from .parts import RepeatPart
+from .parts import RepeatPart, evidence
 from .set_back import Place, WrittenReset, written_resets
 
 # What was held longer ago has been consumed by others, reset or expired since.
@@ -30,23 +30,64 @@ OF_BROKERS = {
     RepeatCause.OFFSET_FILE_LOST,
     RepeatCause.OFFSET_FILE_CHANGED,
 }
+GONE = {
+    RebalanceCause.GONE: RepeatEvidence.OWNER_LEFT,
+    RebalanceCause.SILENT: RepeatEvidence.OWNER_SILENT,
+}
 LEAVING = {RebalanceCause.LEFT, RebalanceCause.GONE, RebalanceCause.SILENT, RebalanceCause.RESTARTED}
 
 Move = Mapping[str, Any]
 
 
-def moved_parts(rebalances: Sequence[Rebalance], until: datetime, durations: Durations) -> dict[int, list[RepeatPart]]:
-    """By group id; with prefetched topics. Broadcasting members keep offsets of their own: no repeat is found there."""
+def moved_parts(
+    rebalances: Sequence[Rebalance], popping: Collection[int], until: datetime, durations: Durations
+) -> dict[int, list[RepeatPart]]:
+    """By group id; with prefetched topics. Broadcasting members keep offsets of their own: no repeat is found there.
+    Members of the groups `popping` hold no queues.
+    """
+    found: dict[int, list[RepeatPart]] = defaultdict(list)
+    for row in rebalances:
+        if row.group_id not in popping:
+            found[row.group_id] += _unsampled_parts(row, until, durations)
     moves = [(row, topic, move) for row in rebalances for topic, move in row.moves() if _may_repeat(move)]
     if not moves:
-        return {}
+        return {group: parts for group, parts in found.items() if parts}
     holders = Holders.of([row for row, _, _ in moves], until, durations)
-    found: dict[int, list[RepeatPart]] = defaultdict(list)
     for row, topic, move in moves:
         part = moved_part(holders.moved(row, topic, move), durations.repeat_held_seconds)
         if part is not None:
             found[row.group_id].append(part)
-    return found
+    return {group: parts for group, parts in found.items() if parts}
+
+
+def _unsampled_parts(rebalance: Rebalance, until: datetime, durations: Durations) -> Iterator[RepeatPart]:
+    """One of each topic whose owners nobody knows, as some member never reported what it held, where a member was gone:
+    it may have crashed, with any number of messages in flight."""
+    patience = timedelta(seconds=durations.rebalance_patience_seconds)
+    is_over = rebalance.settled_at is not None or until - rebalance.last_change_at >= patience
+    # Members that have yet to be asked for what they hold now are no unknown owners.
+    reasons = {RebalanceReason.OWNERS_BEFORE, *([RebalanceReason.OWNERS_AFTER] if is_over else ())}
+    gone = [
+        evidence(code, client_id=one["client_id"])
+        for one in rebalance.evidence
+        if (code := GONE.get(one["cause"])) is not None
+    ]
+    cause = RepeatCause.SHUTDOWN_DID_NOT_WAIT if rebalance.rollout else RepeatCause.CONSUMER_CRASH
+    for topic in rebalance.topics.all() if gone else ():
+        if topic.unknown.get("replayed_messages") in reasons:
+            yield RepeatPart(
+                cause=cause,
+                confidence=Confidence.POSSIBLE,
+                after_us=None if rebalance.started_after is None else microseconds(rebalance.started_after),
+                at_us=microseconds(rebalance.started_before),
+                topic=topic.topic,
+                broker=None,
+                queue_id=None,
+                low=None,
+                high=None,
+                unknown=RepeatUnknown.OWNER_NOT_SAMPLED,
+                evidence=[*gone, evidence(RepeatEvidence.OWNER_UNKNOWN)],
+            )
 
 
 def _has_moved(move: Move) -> bool:

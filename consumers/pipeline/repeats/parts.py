@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatUnknown
 
 # What a page can show; parts count all the same.
@@ -19,7 +20,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class RepeatPart:
-    """What came again of one queue, or of a retry topic in one minute.
+    """What came again of one queue, of a retry topic in one minute, or of queues of a topic that nobody knows.
 
     It happened between `after_us` (null: no earlier reading is known) and `at_us`. Offsets are half-open, null where
     they are unknown. `low` and `high` count messages by offsets; a null has its reason in `unknown`.
@@ -42,6 +43,11 @@ class RepeatPart:
     @property
     def place(self) -> tuple[str, str, int]:
         return self.topic, self.broker or "", -1 if self.queue_id is None else self.queue_id
+
+    @property
+    def is_of_retries(self) -> bool:
+        """Of a retry topic as a whole."""
+        return self.broker is None and self.topic.startswith(RETRY_PREFIX)
 
     def stored(self) -> Entry:
         """As a row of an event has it."""

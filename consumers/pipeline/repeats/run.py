@@ -18,11 +18,12 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.segments import MICROSECONDS, MINUTE_US
 from consumers.pipeline.repeat_rows import FoundSpan, write_repeats
 from consumers.pipeline.slices import MINUTE, floor, microseconds, moment
+from consumers.polling.members.membership import pop_answers
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.logs import LogCode
 from consumers.vocabulary.repeats import RepeatSource
-from consumers.vocabulary.states import BROADCASTING
+from consumers.vocabulary.states import BROADCASTING, POPPING
 
 from .broadcast import broadcast_parts
 from .fallen import ListenerReport, RetryMinute, sent_back_part
@@ -155,17 +156,21 @@ def _rebalance_spans(rebalanced: pa.Table, until: datetime, durations: Durations
         return
     clusters = {cluster for cluster, _ in spans}
     rows = ConsumerGroup.objects.filter(cluster__name__in=clusters, name__in={name for _, name in spans})
-    places = rows.values_list("pk", "cluster__name", "name")
-    anchors = {pk: spans[cluster, name] for pk, cluster, name in places if (cluster, name) in spans}
+    places = rows.values_list("pk", "cluster__name", "name", "consume_type")
+    mine = [(pk, spans[cluster, name], kind) for pk, cluster, name, kind in places if (cluster, name) in spans]
+    anchors = {pk: anchor for pk, anchor, _ in mine}
     if not anchors:
         return
+    popping = {pk for pk, _, kind in mine if kind == POPPING} | {
+        pk for pk, answer in pop_answers(anchors).items() if answer.pops
+    }
     rebalances = Rebalance.objects.filter(
         group__in=anchors, started_before__gt=min(anchors.values()), started_before__lt=until
     ).prefetch_related("topics")
     # Members of a broadcasting group share nothing out, and keep offsets of their own.
     rebalances = rebalances.exclude(group__message_model=BROADCASTING)
-    mine = [row for row in rebalances if row.started_before > anchors[row.group_id]]
-    found = moved_parts(mine, until, durations)
+    begun = [row for row in rebalances if row.started_before > anchors[row.group_id]]
+    found = moved_parts(begun, popping, until, durations)
     source = RepeatSource.REBALANCES
     stored = _with_events(clusters, {source: (min(anchors.values()), until)})[source]
     for group in {*found, *(pk for pk in stored if pk in anchors)}:

@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from tests.rebalance_rows import a_part, a_repeat
+from tests.rebalance_rows import a_part, a_repeat, a_repeat_of_unknown_queues
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +71,18 @@ def test_an_unknown_bound_is_null_with_its_reason(billing, api):
     reason = "RocketMQ does not count what two owners both consume"
     assert (row["redelivered_high"], row["unknown"]) == (None, {"redelivered_high": reason})
     assert row["queues"][0]["unknown"] == {"redelivered_high": reason, "to_offset": reason}
+
+
+def test_queues_that_nobody_knows_are_null_with_the_reason(billing, api):
+    a_repeat_of_unknown_queues(billing)
+
+    [row] = api.get(URL).json()["results"]
+
+    reason = "the owners around the move were not sampled"
+    bounds = dict.fromkeys(("redelivered_low", "redelivered_high"), reason)
+    assert (row["redelivered_low"], row["redelivered_high"], row["unknown"]) == (None, None, bounds)
+    places = dict.fromkeys(("broker", "queue_id", "from_offset", "to_offset"), reason)
+    assert row["queues"][0]["unknown"] == places | bounds
 
 
 def test_it_filters(billing, api):

@@ -4,7 +4,7 @@ import pytest
 import time_machine
 
 from consumers.models import PipelineRun
-from tests.rebalance_rows import a_part, a_repeat, was_watched
+from tests.rebalance_rows import a_part, a_repeat, a_repeat_of_unknown_queues, was_watched
 from tests.world import NOW, a_cluster, a_group, a_judged_group, ago
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +66,23 @@ def test_an_upper_bound_alone_that_is_unknown_leaves_the_least(billing, shown):
     a_repeat(billing, redelivered_high=None, unknown={"redelivered_high": "overlap_not_counted"})
 
     assert '<span title="RocketMQ does not count what two owners both consume">≥ 40</span>' in shown(TAB)
+
+
+def test_a_repeat_of_queues_that_nobody_knows_has_no_number_of_either(billing, shown):
+    row = a_repeat_of_unknown_queues(billing)
+
+    page = shown(TAB)
+
+    assert "the owners around the move were not sampled" in page
+    assert f'<details id="queues-of-{row.pk}"><summary>≥ 1</summary>' in page
+    assert "<li>Orders · <" in page
+
+
+def test_a_total_with_an_unknown_number_is_a_lower_bound(billing, shown):
+    a_repeat(billing)
+    a_repeat_of_unknown_queues(billing, ago(300))
+
+    assert "consumer crashed ≥ 40" in shown("/repeats/")
 
 
 def test_causes_have_totals_that_filter(billing, shown):
