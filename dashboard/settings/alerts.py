@@ -18,7 +18,7 @@ ALERT_HISTORY_DAYS = number(
 ALERT_REPEAT_HOURS = number(
     "ALERT_REPEAT_HOURS",
     4,
-    "After this time a receiver that refused the notification of an incident gets it again, while the incident fires.",
+    "After this time a failed notification of an incident is sent again, while the incident fires.",
 )
 # A message that cannot be delivered is tried again, after ever longer pauses, for so long.
 ALERT_DELIVERY_HOURS = number(

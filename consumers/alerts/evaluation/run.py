@@ -1,7 +1,7 @@
 """One evaluation of all enabled rules."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -43,19 +43,21 @@ from .rows import WRITTEN, seen, silences_at
 AT_ONCE = 500
 FIRING = IncidentEventKind.FIRING
 NOWHERE = Q(delivery__status=DeliveryStatus.DROPPED)
+GIVEN_UP = Q(delivery__status=DeliveryStatus.FAILED)
 # Deliveries given up while the receiver was unreachable.
 IN_VAIN = Q(delivery__status=DeliveryStatus.FAILED, delivery__refusals=0)
 
 
 def offered_again(now: datetime) -> Q:
-    """Filters rows of DeliveryEvent whose firing a channel is notified of once more: the message reached nobody.
+    """Filters rows of DeliveryEvent whose firing a channel is notified of once more: nobody is known to have it.
 
-    One that a receiver refused is offered again as Alertmanager does it: after the repeat interval, because whoever
-    runs the receiver may have set it right; and at once after a change of the channel.
+    One that was given up while somebody was there is offered again as Alertmanager does it: after the repeat interval,
+    because whoever runs the receiver may have set it right; and at once after a change of the channel. It may have
+    arrived: rather twice than never.
     """
     long_ago = Q(delivery__created_at__lte=now - timedelta(hours=settings.ALERT_REPEAT_HOURS))
     changed_since = Q(delivery__created_at__lt=F("channel__changed_at"))
-    return NOWHERE | IN_VAIN | (NOT_ARRIVED & (long_ago | changed_since))
+    return NOWHERE | IN_VAIN | (GIVEN_UP & (long_ago | changed_since))
 
 
 NotifiedChannels = Mapping[UUID, set[int]]  # ids of channels by the id of an incident
@@ -66,13 +68,21 @@ def notified_channels(incidents: Iterable[Incident]) -> NotifiedChannels:
     return _notified(NOT_ARRIVED, event__incident__in=list(incidents))
 
 
-def pending_firings(changes: Changes, channels: Sequence[Channel], now: datetime) -> Mapping[int, list[IncidentEvent]]:
-    """By the id of each channel: the firing events that it takes and was not notified of. One query, and few for late
-    ones.
-    """
+@dataclass(frozen=True)
+class PendingFirings:
+    """By the id of a channel: the firing events that it takes and is not known to have been notified of, and the ids of
+    those that may have arrived with an earlier message, which was given up."""
+
+    events: Mapping[int, list[IncidentEvent]]
+    may_have_arrived: Mapping[int, set[int]]
+
+
+def pending_firings(changes: Changes, channels: Sequence[Channel], now: datetime) -> PendingFirings:
+    """One query, and few for late ones."""
     left: dict[int, list[IncidentEvent]] = {channel.pk: [] for channel in channels}
+    arrived: dict[int, set[int]] = {channel.pk: set() for channel in channels}
     if not changes.audible:
-        return left
+        return PendingFirings(left, arrived)
     again, fired_now = offered_again(now), _fired_now(changes)
     notified = _notified(again, event__incident__status=IncidentStatus.FIRING)
     for channel in channels:
@@ -80,8 +90,9 @@ def pending_firings(changes: Changes, channels: Sequence[Channel], now: datetime
         not_notified = [one for one in changes.audible if channel.pk not in notified[one.pk] and taking.takes(one)]
         left[channel.pk] = [fired_now[one.pk] for one in not_notified if one.pk in fired_now]
         before = {one.pk: one for one in not_notified if one.pk not in fired_now}
-        left[channel.pk] += _fired_before(channel, before, again)
-    return left
+        events, arrived[channel.pk] = _fired_before(channel, before, again)
+        left[channel.pk] += events
+    return PendingFirings(left, arrived)
 
 
 def _notified(not_by: Q, **of_events: Any) -> NotifiedChannels:
@@ -99,19 +110,23 @@ def _fired_now(changes: Changes) -> dict[UUID, IncidentEvent]:
     return {event.incident_id: event for event in changes.events if event.kind == FIRING}
 
 
-def _fired_before(channel: Channel, incidents: Mapping[UUID, Incident], again: Q) -> list[IncidentEvent]:
-    """Firing events of earlier evaluations, with the incidents as they are now. An incident of a rule that was removed
-    meanwhile has none: it was not written.
+def _fired_before(
+    channel: Channel, incidents: Mapping[UUID, Incident], again: Q
+) -> tuple[list[IncidentEvent], set[int]]:
+    """Firing events of earlier evaluations, with the incidents as they are now, and the ids of those that may have
+    arrived. An incident of a rule that was removed meanwhile has none: it was not written.
     """
-    ids, events = list(incidents), list[IncidentEvent]()
+    ids, events, arrived = list(incidents), list[IncidentEvent](), set[int]()
     for begin in range(0, len(ids), AT_ONCE):
         some = list(IncidentEvent.objects.filter(incident__in=ids[begin : begin + AT_ONCE], kind=FIRING))
-        # A channel gets a change in one message only, and these messages reached nobody.
-        DeliveryEvent.objects.filter(again, channel=channel, event__in=some).delete()
+        # A channel gets a change in one message only: the new one tells what is known of the one before.
+        before = DeliveryEvent.objects.filter(again, channel=channel, event__in=some)
+        arrived |= set(before.filter(delivery__may_have_arrived=True).values_list("event", flat=True))
+        before.delete()
         events += some
     for event in events:
         event.incident = incidents[event.incident_id]
-    return events
+    return events, arrived
 
 
 # Pending resolution notifications: a channel was notified that an incident fires, but not that it resolved.
@@ -188,10 +203,10 @@ def notify(changes: Changes, now: datetime) -> int:
     pending = pending_resolutions([one for one in channels if one.has_lost and one.enabled and one.tells_resolved])
     to_go = 0
     for channel in channels:
-        events = [*not_notified.get(channel.pk, ()), *pending.get(channel.pk, ())]
+        events = [*not_notified.events.get(channel.pk, ()), *pending.get(channel.pk, ())]
         if channel.tells_resolved:
             events += [event for event in resolved if channel.pk in notified[event.incident_id]]
-        written = _write(channel, _by_rule(events), now)
+        written = _write(channel, _by_rule(events), not_notified.may_have_arrived.get(channel.pk, set()), now)
         to_go += written if channel.enabled else 0
     return to_go
 
@@ -212,8 +227,9 @@ def _place(event: IncidentEvent) -> tuple[float, int, str]:
     return ended, WORST_FIRST[incident.severity], incident.subject_key
 
 
-def _write(channel: Channel, messages: Messages, now: datetime) -> int:
-    """Resolutions are written for a disabled channel too: it is notified once it is enabled again."""
+def _write(channel: Channel, messages: Messages, may_have_arrived: Collection[int], now: datetime) -> int:
+    """Resolutions are written for a disabled channel too: it is notified once it is enabled again. `may_have_arrived`:
+    ids of events."""
     if not messages:
         return 0
     first, deliveries, tells = next_number(channel), [], []
@@ -228,6 +244,7 @@ def _write(channel: Channel, messages: Messages, now: datetime) -> int:
             created_at=now,
             next_try_at=now if channel.enabled else None,
             error=None if channel.enabled else WAS_OFF,
+            may_have_arrived=any(event.pk in may_have_arrived for event in events),
         )
         deliveries.append(delivery)
         tells += [DeliveryEvent(delivery=delivery, channel=channel, event=event) for event in events]

@@ -142,6 +142,9 @@ class DeliveryRow:
     waits_why: str | None = field(metadata=public("What it waits for, in words"))
     sent_at: datetime | None
     error: str | None = field(metadata=public("Of the newest try"))
+    may_have_arrived: bool = field(
+        metadata=public("A try, or an earlier message of the same firing, was accepted, or nobody saw that it was not")
+    )
     changes: int = field(metadata=public("Of incidents, that it tells"))
     incidents: list[str] = field(metadata=public("The first 20 that they are of", of=UUID))
     tries: list[AttemptRow]
