@@ -20,6 +20,7 @@ from consumers.groups.rows import GroupDetail
 from consumers.models import SubjectKind, TopicKind
 from consumers.overview.queries import CHANGES_SHOWN, changes
 from consumers.queries.reset_marks import MARKS_SHOWN as RESETS_SHOWN, reset_marks
+from consumers.queries.unwatched import is_partly_watched
 from consumers.rebalances.events import EPISODES_SHOWN, rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.repeats import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
@@ -178,6 +179,7 @@ def history_context(request: HttpRequest, cluster: str, name: str) -> dict[str, 
         tabs=tabs(frame, cluster, name),
         events=shown,
         event_count=len(rows),
+        is_partial=is_partly_watched(cluster, name, frame.range.since, frame.range.until),
         chips=[
             (kind.value, LABELS[kind], len(events), frame.here(kind=None if chosen == kind else kind), chosen == kind)
             for kind, events in found.items()

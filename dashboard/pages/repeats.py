@@ -68,15 +68,17 @@ class RepeatLine:
 
 @dataclass(frozen=True)
 class CauseLine:
-    """Of one cause: how many events and messages, and the address that shows only these, or all again."""
+    """Of one cause: how many events and messages, and the address that shows only these, or all again. `is_partial`:
+    there may be more of both."""
 
     total: CauseTotal
     href: str
     is_chosen: bool
+    is_partial: bool
 
     @property
     def messages(self) -> str | None:
-        return again(self.total.low, self.total.high)
+        return again(self.total.low, None if self.is_partial else self.total.high)
 
 
 def repeats_context(request: HttpRequest) -> dict[str, Any]:
@@ -114,7 +116,7 @@ def listed_repeats(frame: Frame, cluster: str | None, group: str | None) -> dict
         "lines": [RepeatLine(row, frame.to("group_repeats", row.cluster, row.group)) for row in found.rows],
         # A remedy is of a cause: it is said once, below the rows.
         "remedies": [row for row in {row.cause: row for row in found.rows}.values() if row.action or row.prevented_by],
-        "totals": _cause_lines(frame, filters),
+        "totals": _cause_lines(frame, filters, is_partial),
         "is_filtered": bool(filters.cause or (group and frame.request.GET.get("group"))),
         "pipeline": pipeline_status(frame.now),
         "links": page_links(frame, found.page, found.pages),
@@ -130,12 +132,13 @@ def _cause(frame: Frame) -> RepeatCause | None:
     return RepeatCause(cause) if cause else None
 
 
-def _cause_lines(frame: Frame, filters: RepeatFilters) -> list[CauseLine]:
+def _cause_lines(frame: Frame, filters: RepeatFilters, is_partial: bool) -> list[CauseLine]:
     return [
         CauseLine(
             total,
             frame.here(cause=None if filters.cause == total.cause else total.cause),
             filters.cause == total.cause,
+            is_partial,
         )
         for total in cause_totals(filters)
     ]

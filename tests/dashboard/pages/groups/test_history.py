@@ -8,7 +8,7 @@ from django.test import Client
 
 from consumers.models import ConsumerGroup, StateChange
 from tests.alert_rows import a_rule, an_incident
-from tests.rebalance_rows import a_rebalance
+from tests.rebalance_rows import a_rebalance, was_watched
 from tests.reset_rows import a_reset
 from tests.world import a_broker, a_cluster, a_group, ago
 
@@ -67,9 +67,29 @@ def test_an_unknown_kind_is_refused(admin_client: Client) -> None:
     assert admin_client.get(URL, {"kind": "weather"}).status_code == 400
 
 
-@pytest.mark.usefixtures("billing")
-def test_without_an_event_it_says_so(admin_client: Client) -> None:
-    assert "No event in the last 1 h." in admin_client.get(URL).text
+def test_without_an_event_it_says_so(admin_client: Client, billing: ConsumerGroup) -> None:
+    was_watched(billing.cluster, 3600)
+    page = admin_client.get(URL).text
+    assert "No event in the last 1 h." in page
+    assert "there may be more events" not in page
+
+
+def test_without_an_event_of_a_range_that_was_partly_watched_it_says_that_none_is_known(
+    admin_client: Client, billing: ConsumerGroup
+) -> None:
+    was_watched(billing.cluster, 1800)
+    page = admin_client.get(URL).text
+    assert "No event is known in the last 1 h." in page
+    assert "there may be more events" in page
+
+
+def test_counts_of_a_range_that_was_partly_watched_are_lower_bounds_but_those_of_resets(
+    admin_client: Client, eventful: ConsumerGroup
+) -> None:
+    was_watched(eventful.cluster, 1800)
+    page = admin_client.get(URL).text
+    assert "Rebalances ≥ 1</a>" in page
+    assert "Resets 1</a>" in page
 
 
 def many_rebalances(group: ConsumerGroup) -> None:

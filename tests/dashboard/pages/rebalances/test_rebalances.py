@@ -66,6 +66,7 @@ def test_an_episode_stands_together_where_its_newest_stands(admin_client: Client
 
 
 def test_a_chip_shows_one_cause_and_then_all_again(admin_client: Client, billing: ConsumerGroup) -> None:
+    was_watched(billing.cluster, 3600)
     a_rebalance(billing)
     a_rebalance(a_group(billing.cluster, "stock"), cause="queue_count, joined")
     assert len(rows(admin_client, "cause=queue_count")) == 1
@@ -106,6 +107,7 @@ def test_of_a_range_that_was_partly_watched_it_does_not_say_that_there_was_none(
     page = said(admin_client.get("/rebalances/").text)
     assert "there may be more rebalances" in page
     assert "1–1 of ≥ 1 rebalance" in page
+    assert "joined ≥ 1" in page
 
 
 def test_it_pages(admin_client: Client, billing: ConsumerGroup) -> None:

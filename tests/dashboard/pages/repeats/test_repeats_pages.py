@@ -79,6 +79,7 @@ def test_a_repeat_of_queues_that_nobody_knows_has_no_number_of_either(billing, s
 
 
 def test_a_total_with_an_unknown_number_is_a_lower_bound(billing, shown):
+    was_watched(billing.cluster, 3600)
     a_repeat(billing)
     a_repeat_of_unknown_queues(billing, ago(300))
 
@@ -86,6 +87,7 @@ def test_a_total_with_an_unknown_number_is_a_lower_bound(billing, shown):
 
 
 def test_causes_have_totals_that_filter(billing, shown):
+    was_watched(billing.cluster, 3600)
     a_repeat(billing)
     a_repeat(billing, ago(300), cause="reset", redelivered_low=7, redelivered_high=7)
 
@@ -111,12 +113,15 @@ def test_repeats_of_a_range_that_was_partly_watched_are_a_lower_bound(billing, s
     for page in (shown("/repeats/"), shown(TAB)):
         assert "there may be more repeats" in page
         assert "1–1 of ≥ 1 repeat" in page
+        assert 'title="≥ 1 event">consumer crashed ≥ 40</a>' in page
 
 
 def test_repeats_of_a_range_that_was_always_watched_are_all(billing, shown):
     was_watched(billing.cluster, 3600)
     a_repeat(billing)
-    assert "1–1 of 1 repeat" in shown(TAB)
+    page = shown(TAB)
+    assert "1–1 of 1 repeat" in page
+    assert 'title="1 event">consumer crashed 40 to 120</a>' in page
 
 
 def test_what_would_be_redelivered_now_stands_beside_what_was(billing, shown):
