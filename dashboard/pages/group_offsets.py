@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -25,6 +26,7 @@ from consumers.offsets.clients import (
 )
 from consumers.offsets.stores import group_offsets
 from consumers.queries.groups import find_group
+from consumers.queries.limits import broker_ages, limits
 from consumers.resets.acts import acknowledge_loss, why_not_acknowledged
 from consumers.resets.request import MAY_RESET
 from consumers.resets.target_values import ResetRefused
@@ -71,16 +73,25 @@ def lost_offsets(request: HttpRequest, cluster: str, group: str) -> HttpResponse
 
 def _shown(request: HttpRequest, group: ConsumerGroup, refusal: str = "", status: int = 200) -> HttpResponse:
     frame = frame_of(request, timezone.now())
+    rows = group_queues(group, now=frame.now)
     shown = {
         "group": group,
+        "unread": _unread_reasons(group, rows, frame.now),
         "group_href": frame.group(group.cluster.name, group.name),
         "tabs": tabs(frame, group.cluster.name, group.name),
         "refusal": refusal,
         "against": why_not_acknowledged(group, request.user),
         "acknowledgements": LossAcknowledgement.objects.filter(group=group)[:20],
-        **loss_context(frame, group.cluster.name, group.name, group_queues(group, now=frame.now)),
+        **loss_context(frame, group.cluster.name, group.name, rows),
     }
     return render(request, "offsets/lost_offsets.html", context(frame, **shown), status=status)
+
+
+def _unread_reasons(group: ConsumerGroup, rows: Sequence[QueueRow], now: datetime) -> list[str]:
+    """Why offsets on brokers of its queues are unknown: they may be lost."""
+    held, limit = {row.broker for row in rows}, limits()
+    ages = broker_ages([group.cluster_id])[group.cluster_id].brokers
+    return [reason for one in ages if one.name in held and (reason := one.unread_reason(now, limit))]
 
 
 def loss_context(frame: Frame, cluster: str, group: str, rows: Sequence[QueueRow]) -> dict[str, Any]:

@@ -104,6 +104,15 @@ def test_nothing_lost_is_nothing_to_take_note_of(operator: Client, cluster: Clus
     assert "No offset of this group is lost." in text_of(operator.get(LOSSES).text)
 
 
+def test_while_a_broker_is_not_scraped_it_does_not_say_that_nothing_is_lost(operator: Client, cluster: Cluster) -> None:
+    a_losing_group(cluster)
+    QueueSnapshot.objects.update(unknown_reason=UnknownReason.NEVER_COMMITTED)
+    cluster.brokers.update(failing_since=ago(60), error="refused")
+    said = text_of(operator.get(LOSSES).text)
+    assert "More offsets may be lost: broker-a" in said
+    assert "No offset of this group is lost." not in said
+
+
 def test_a_viewer_sees_the_losses_and_changes_nothing(client: Client, cluster: Cluster) -> None:
     user = User.objects.create_user("vera")
     user.groups.add(Group.objects.get(name="viewer"))
