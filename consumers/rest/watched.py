@@ -29,6 +29,7 @@ class Watched:
     )
     until: datetime = field(metadata=public("Without `to`, or with a later one: now", name="to"))
     unknown_reason: str | None = field(metadata=public("Why there may be more; null if `count` is exact"))
+    unknown: dict[str, str] = field(default_factory=dict)
 
 
 def watched(values: Mapping[str, Any], now: datetime) -> Watched:
@@ -37,7 +38,7 @@ def watched(values: Mapping[str, Any], now: datetime) -> Watched:
     until = min(values.get("to") or now, now)
     since = values.get("from") or _first_scrape(cluster)
     if since is None:
-        return Watched(True, None, until, str(NOTHING))
+        return Watched(True, None, until, str(NOTHING), {"from": str(NOTHING)})
     is_partial = is_partly_watched(cluster, group, since, max(since, until))
     return Watched(is_partial, since, until, str(PARTLY) if is_partial else None)
 

@@ -60,6 +60,8 @@ TRUE_FALSES = {
     *((inside, "is_test") for inside in ("", "deliveries", "last_delivery")),
     ("", "is_default"),
     ("", "is_own"),
+    # Each try is noted before it is sent, and whoever received it said that nothing was taken.
+    *((inside, "may_have_arrived") for inside in ("", "deliveries", "last_delivery")),
     # Of a queue that a reset does not touch.
     *((inside, name) for inside in ("", "queues") for name in ("clipped", "restorable")),
 }
