@@ -265,6 +265,65 @@ BUILT_IN_NAMES = (
 )
 
 
+# Their notes, in the same order. Whoever writes another has chosen the language.
+BUILT_IN_NOTES = (
+    gettext_noop("Brokers deleted messages that the group had not consumed. Nothing brings them back."),
+    gettext_noop("Messages wait, and the group has no member. Start one, or find out why all of them went."),
+    gettext_noop(
+        "Messages wait, members are there, and an offset does not move. The group's page says which queue, and why."
+    ),
+    gettext_noop("Less is consumed than is produced, and the time lag rises."),
+    gettext_noop("Messages are consumed once more, and nobody reset the group from here."),
+    gettext_noop("Committed offsets belong to messages that are gone: compare them with the queue's ends."),
+    gettext_noop("Brokers may soon delete what the group has not consumed: consume it, or keep messages for longer."),
+    gettext_noop("Brokers may delete tomorrow what the group has not consumed."),
+    gettext_noop(
+        "As the time lag rises now, brokers will delete messages before the group consumes them: let it"
+        " consume faster, or keep messages for longer."
+    ),
+    gettext_noop("Messages failed for as often as they may, and are not tried again. The group's page lists them."),
+    gettext_noop("More than one redelivery for ten messages consumed, over the last hour."),
+    gettext_noop(
+        "Members come and go: while they share queues anew, some are consumed by nobody and some messages twice."
+    ),
+    gettext_noop("Their messages are consumed twice. The group's Members page says why."),
+    gettext_noop("Its brokers are read, and still nobody can say how it is. The reason stands beside it."),
+    gettext_noop("Nothing is known of its groups' queues there. Is it down, or does it not answer Consumerscope?"),
+    gettext_noop("Brokers that are known are still read; one that moves or joins is not found."),
+    gettext_noop("The poll worker is behind or not running: nothing that is shown is of this moment."),
+    gettext_noop("The pipeline is behind or not running: states and time lags are not of this moment."),
+    gettext_noop("Oldest message waits for more than ten minutes."),
+    gettext_noop("How many that is in time depends on the topic: a rule of time lag says it better."),
+    gettext_noop("It catches up, and not today."),
+    gettext_noop("Messages below the oldest that is kept were not consumed."),
+    gettext_noop("No member consumes them. The group's Members page says why."),
+    gettext_noop("A member has held the same oldest message for more than ten minutes."),
+    gettext_noop("The group has no member, whether messages wait or not."),
+    gettext_noop(
+        "Members go on starting and stopping with less than a minute between two: a crash loop, mostly."
+        " While they do, queues are shared anew again and again. The group's rebalances say which members come and go."
+    ),
+    gettext_noop(
+        "Committed offsets that were read before are gone from the broker: its file was lost, or a slave"
+        " without them took over. Members that start now begin where ConsumeFromWhere says."
+        " Reset each group to its past position before."
+    ),
+    gettext_noop(
+        "Brokers discard failed messages, or processes share a client id. The group's page says which, and what to do."
+    ),
+    gettext_noop("A check found something wrong. The Findings page says what, since when, and what to do."),
+)
+
+
 def rule_name_words(name: str) -> str:
     """A rule's name as pages show it. REST, notifications and filters have it as it is stored."""
     return gettext(name) if name in BUILT_IN_NAMES else name
+
+
+def rule_note_words(note: str) -> str:
+    return gettext(note) if note in BUILT_IN_NOTES else note
+
+
+def stored_rule_text(text: str, built_in: tuple[str, ...]) -> str:
+    """What is stored for a name or a note that a form shows in the reader's language."""
+    return next((stored for stored in built_in if gettext(stored) == text), text)

@@ -26,7 +26,13 @@ from consumers.alerts.rule_fields import RULE_FIELDS
 from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
 from consumers.queries.codes import SEVERITIES
-from consumers.words.alerts import rule_name_words
+from consumers.words.alerts import (
+    BUILT_IN_NAMES,
+    BUILT_IN_NOTES,
+    rule_name_words,
+    rule_note_words,
+    stored_rule_text,
+)
 from consumers.words.spans import percent
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
@@ -35,6 +41,9 @@ from dashboard.pages.common.moments import SECONDS, seconds_of
 from dashboard.pages.common.removal import Removal, removal
 
 from .alert_forms import AlertForm, Done, TypedField, alert_context, done, field_of, form_page, sent
+
+# What the form shows in the reader's language, and stores as it was made.
+BUILT_IN = {"name": BUILT_IN_NAMES, "note": BUILT_IN_NOTES}
 
 # The form of an alert rule: the fields that its measure has, with numbers in the measure's unit.
 
@@ -69,7 +78,10 @@ class RuleForm(AlertForm):
         if entry.shape == Shape.OVERRIDES:
             read = partial(overrides_of, measure=self.measure)
             return TypedField(read, partial(lines_of_overrides, measure=self.measure), 3, **options)
-        return field_of(entry)
+        field = field_of(entry)
+        if isinstance(field, TypedField) and entry.name in BUILT_IN:
+            field.read = partial(stored_rule_text, built_in=BUILT_IN[entry.name])
+        return field
 
     def clean_measure(self) -> str:
         name: str = self.cleaned_data["measure"]
@@ -115,7 +127,9 @@ def empty() -> dict[str, Any]:
 
 
 def stored(rule: AlertRule) -> dict[str, Any]:
-    return {entry.name: getattr(rule, entry.name) for entry in RULE_FIELDS}
+    """With the name and the note of a built-in rule in the reader's language."""
+    fields = {entry.name: getattr(rule, entry.name) for entry in RULE_FIELDS}
+    return fields | {"name": rule_name_words(rule.name), "note": rule_note_words(rule.note)}
 
 
 def measure_of(shown: Mapping[str, Any]) -> Measure:

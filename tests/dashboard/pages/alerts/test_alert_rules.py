@@ -113,7 +113,9 @@ def test_what_is_typed_for_a_measure_that_has_it_not_is_left_out(operator):
     assert (rule.cluster, rule.group_pattern, rule.labels) == ("", "", {})
 
 
-def test_every_default_rule_is_kept_as_its_form_shows_it(operator):
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_every_default_rule_is_kept_as_its_form_shows_it(operator, language):
+    operator.cookies["language"] = language
     DEFAULTS.make(apps, None)
     assert AlertRule.objects.count() == len(DEFAULTS.RULES)
     for rule in AlertRule.objects.all():
@@ -214,3 +216,11 @@ def test_a_copy_begins_with_all_that_its_rule_has(operator: Client) -> None:
 @pytest.mark.parametrize("number", ["9", "x", "1" * 30])
 def test_there_is_no_copy_of_a_rule_that_is_not_there(operator: Client, number: str) -> None:
     assert operator.get(f"/alerts/rules/add/?copy={number}").status_code == 404
+
+
+def test_the_form_of_a_built_in_rule_is_in_the_reader_s_language(operator: Client) -> None:
+    DEFAULTS.make(apps, None)
+    operator.cookies["language"] = "zh-hans"
+    lines = operator.get(f"/alerts/rules/{AlertRule.objects.get(name='Stalled').pk}/").context["lines"]
+    assert lines["name"]["value"] == "停滞"
+    assert "位点" in lines["note"]["value"]
