@@ -29,3 +29,9 @@ def chained(sentences: Iterable[str]) -> str:
 def labelled(label: object, text: object) -> str:
     """`broker-a: timed out`"""
     return f"{label}{pgettext('after a label', ': ')}{text}"
+
+
+def bracketed(text: object) -> str:
+    """To go right behind a word: ` (timed out)`. Full-width brackets have their space within."""
+    said = pgettext("in brackets after a word", "(%s)") % text
+    return f" {said}" if said.startswith("(") else said

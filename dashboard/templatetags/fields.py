@@ -12,7 +12,7 @@ from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.vocabulary.states import NO_LAG_REASONS, Flag
 from consumers.words import spans
 from consumers.words.alerts import rule_name_words
-from consumers.words.marks import between_names, clauses, listed
+from consumers.words.marks import between_names, bracketed, clauses, listed
 from dashboard.wording import numbers
 from dashboard.wording.help import HELP
 from dashboard.wording.numbers import FIELDS
@@ -37,6 +37,28 @@ def age(context: template.Context, at: datetime | None, never: str = "") -> Safe
     if at is None:
         return format_html('<span class="unknown"><b>{}</b></span>', never or _("never"))
     return _time(at, numbers.ago(at, context["now"]))
+
+
+@register.filter("bracketed")
+def in_brackets(text: object) -> SafeString:
+    """` (timed out)`, in the brackets of the language."""
+    return format_html(bracketed("{}"), text)
+
+
+@register.simple_tag(takes_context=True)
+def aged(context: template.Context, at: datetime) -> SafeString:
+    """` (6 s ago)`"""
+    return in_brackets(age(context, at))
+
+
+@register.simple_tag(takes_context=True)
+def since(context: template.Context, at: datetime) -> SafeString:
+    """`since 02:14:09`, on one line."""
+    return since_when(at, context["now"])
+
+
+def since_when(at: datetime, now: datetime) -> SafeString:
+    return format_html("{}\u00a0{}", _("since"), moment(at, now))
 
 
 @register.simple_tag(takes_context=True)
@@ -152,8 +174,9 @@ def known_part(context: template.Context, text: str, reason: str, since: datetim
     """`≥ 44 · since 13:39:20`: what is known of a number; why it is not the whole on hover and for a screen reader."""
     begun = ""
     if since:
-        text_of = '<span class="dot"> · </span><span class="since">{} {}</span>'
-        begun = format_html(text_of, _("since"), moment(since, context["now"]))
+        begun = format_html(
+            '<span class="dot"> · </span><span class="since">{}</span>', since_when(since, context["now"])
+        )
     why = reason or _("no reason recorded")
     said = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'
     return format_html(said, text, why, begun)

@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 from django.template import Context, Template
+from django.utils.html import strip_tags
+from django.utils.translation import override
 
 from consumers.groups.rows import GroupRow, KnownPart
 from consumers.vocabulary.reasons import ReasonCode
@@ -132,7 +134,7 @@ def test_what_is_known_of_a_number_is_shown_since_when_and_its_reason_on_hover(
     row = without(name, "no data before 02:40", known_parts={name: KnownPart(value, ago(1200))})
     said = shown(row, name, "brief=True")
     assert said.startswith(f'<span class="known-part" title="no data before 02:40">{text}<span class="said">: ')
-    assert "since <time" in said
+    assert "since\u00a0<time" in said
     assert ">02:40:00</time>" in said
     assert "unknown" not in said
 
@@ -146,3 +148,13 @@ def test_a_time_lag_of_an_earlier_moment_than_the_lag_beside_it_says_its_own() -
 def test_a_time_lag_of_the_same_moment_says_none() -> None:
     row = replace(KNOWN, time_lag_at=KNOWN.taken_at)
     assert "as of" not in shown(row, "time_lag_seconds", "unit=True")
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "since\u00a002:50:00 (10 min ago)"), ("zh-hans", "自\u00a002:50:00（10 分钟前）")]
+)
+def test_since_when_stays_on_one_line_and_an_age_is_in_the_brackets_of_the_language(language: str, words: str) -> None:
+    written = Template("{% load fields %}{% since at %}{% aged at %}")
+    with override(language):
+        said = written.render(Context({"at": ago(600), "now": NOW}))
+    assert strip_tags(said) == words
