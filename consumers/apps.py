@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 class ConsumersConfig(AppConfig):
     name = "consumers"
-    verbose_name = gettext_lazy("Consumers")
+    verbose_name = gettext_lazy("Clusters and consumers")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -62,7 +62,7 @@ def _apart(apps: list[Any]) -> Iterator[Any]:
     for app in own:
         models = [entry for entry in app["models"] if entry["object_name"] in ADMINISTERED]
         if models:
-            yield app | {"name": _("Clusters and consumers"), "models": models}
+            yield app | {"models": models}
     yield from (app for app in apps if app not in own)
     for app in own:
         models = [entry for entry in app["models"] if entry["object_name"] not in ADMINISTERED]

@@ -122,6 +122,12 @@ def test_the_first_page_lists_what_is_administered_before_users_and_stored_rows(
     assert {entry["object_name"] for entry in lists[0]["models"]} == ADMINISTERED
 
 
+def test_what_is_administered_has_one_name_on_the_first_page_and_in_the_way_back(world):
+    admin, name = a_staff_client("admin"), "Clusters and consumers"
+    assert name in admin.get("/admin/").text
+    assert f'<a href="/admin/consumers/">{name}</a>' in admin.get("/admin/consumers/cluster/").text
+
+
 def test_the_first_page_leaves_out_no_model(world):
     lists = a_staff_client("admin").get("/admin/").context["app_list"]
     listed = [entry["model"] for app in lists for entry in app["models"] if app["app_label"] == "consumers"]
