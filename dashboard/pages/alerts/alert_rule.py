@@ -1,7 +1,6 @@
 """Alert rules: the list, and the form of one."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -33,14 +32,13 @@ from consumers.words.alerts import (
     rule_note_words,
     stored_rule_text,
 )
-from consumers.words.spans import percent
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown, whole_number
-from dashboard.pages.common.moments import SECONDS, seconds_of
 from dashboard.pages.common.removal import Removal, removal
 
 from .alert_forms import AlertForm, Done, TypedField, alert_context, done, field_of, form_page, sent
+from .typed_values import length_of, lines_of_overrides, number_of, overrides_of, typed_length, typed_number
 
 # What the form shows in the reader's language, and stores as it was made.
 BUILT_IN = {"name": BUILT_IN_NAMES, "note": BUILT_IN_NOTES}
@@ -121,8 +119,8 @@ def empty() -> dict[str, Any]:
         "measure": Measure.TIME_LAG,
         "enabled": True,
         "severity": Severity.WARNING,
-        "for_seconds": "5 min",
-        "clear_seconds": "5 min",
+        "for_seconds": 300.0,
+        "clear_seconds": 300.0,
     }
 
 
@@ -148,127 +146,6 @@ def _left_out(measure: Measure) -> list[str]:
     if spec.subject != SubjectKind.GROUP:
         absent += ["group_pattern", "labels"]
     return [*absent, "cluster"] if spec.subject == SubjectKind.SITE else absent
-
-
-# Numbers as people type them, each in its measure's unit: 90 s, 30 min, 2 h; 10 %; 1,000.
-
-# Short digits only, as in lengths of time.
-NUMBER = re.compile(r"([0-9]{1,16}(?:\.[0-9]{1,6})?)\s*(%?)", re.ASCII)
-
-
-class WrongNumber(ValueError):
-    """str() is one sentence for the reader."""
-
-
-def length_of(text: str) -> float:
-    """In seconds. Nothing typed is none."""
-    seconds = seconds_of(text.replace(",", "")) if text.strip() else 0.0
-    if seconds is None:
-        raise WrongNumber(_("Write a length of time as 90 s, 30 min, 2 h or 1 d."))
-    return seconds
-
-
-def number_of(text: str, measure: Measure) -> float | None:
-    """None where nothing is typed."""
-    if not text.strip():
-        return None
-    unit = SPECS[measure].unit
-    if unit == Unit.SECONDS:
-        return length_of(text)
-    match = NUMBER.fullmatch(text.strip().replace(",", ""))
-    if match is None or (match[2] and unit != Unit.SHARE):
-        raise WrongNumber(_("Write a share as 10 % or 0.1.") if unit == Unit.SHARE else _("Write a number, as 1,000."))
-    return float(match[1]) / 100 if match[2] else float(match[1])
-
-
-def typed_length(seconds: float) -> str:
-    """In the widest unit that has it whole."""
-    widest = sorted(((one, unit) for unit, one in SECONDS.items() if unit), reverse=True)
-    one, unit = next(((one, unit) for one, unit in widest if seconds and seconds % one == 0), (1, "s"))
-    return f"{_plain(seconds / one)} {unit}"
-
-
-def typed_number(number: float | None, measure: Measure) -> str:
-    if number is None:
-        return ""
-    unit = SPECS[measure].unit
-    if unit == Unit.SECONDS:
-        return typed_length(number)
-    return percent(number * 100) if unit == Unit.SHARE else _plain(number)
-
-
-def _plain(number: float) -> str:
-    """Thousands separated, never with an exponent."""
-    return f"{number:,.6f}".rstrip("0").rstrip(".")
-
-
-# Overrides as people type them: `audit* on prod: threshold=10 min, for=5 min`, one on each line.
-
-ON = " on "
-WORDS = {"threshold": "threshold", "clear": "clear_threshold", "for": "for_seconds", "severity": "severity"}
-SWITCH = {"on": True, "off": False}
-NONE = "none"
-
-
-class WrongOverride(ValueError):
-    """str() is one sentence for the reader."""
-
-
-def overrides_of(text: str, measure: Measure) -> list[dict[str, Any]]:
-    """In their order, of which the first that names a group counts."""
-    return [_override(line.strip(), measure) for line in text.splitlines() if line.strip()]
-
-
-def lines_of_overrides(overrides: Sequence[Mapping[str, Any]], measure: Measure) -> str:
-    return "\n".join(_line(one, measure) for one in overrides)
-
-
-def _override(line: str, measure: Measure) -> dict[str, Any]:
-    # A word before the colon names groups; a colon later on may belong to nothing.
-    where, colon, rest = line.partition(":")
-    if not colon or not where.strip() or not rest.strip():
-        raise WrongOverride(
-            _("“%s” is not an override: write audit* on prod: threshold=10 min, for=5 min; or audit*: off.") % line
-        )
-    group, _on, cluster = f" {where.strip()} ".partition(ON)
-    found: dict[str, Any] = {"group_pattern": group.strip(), "cluster": cluster.strip()}
-    for part in filter(None, (part.strip() for part in rest.split(","))):
-        if part in SWITCH:
-            found["enabled"] = SWITCH[part]
-            continue
-        word, _equals, value = (piece.strip() for piece in part.partition("="))
-        if word not in WORDS or not value:
-            known = ", ".join(f"{name}=…" for name in WORDS)
-            raise WrongOverride(_("“%(part)s” sets nothing: write %(known)s or off.") % {"part": part, "known": known})
-        found[WORDS[word]] = _read(word, value, measure)
-    return {name: value for name, value in found.items() if value != ""}
-
-
-def _read(word: str, value: str, measure: Measure) -> Any:
-    readers: dict[str, Callable[[], Any]] = {
-        "threshold": lambda: number_of(value, measure),
-        "clear": lambda: None if value == NONE else number_of(value, measure),
-        "for": lambda: length_of(value),
-        "severity": lambda: value,
-    }
-    return readers[word]()
-
-
-def _line(one: Mapping[str, Any], measure: Measure) -> str:
-    where = " ".join(filter(None, [one.get("group_pattern", ""), f"on {one['cluster']}" if one.get("cluster") else ""]))
-    said = [word for word, is_on in SWITCH.items() if one.get("enabled") is is_on]
-    for word, name in WORDS.items():
-        if name in one:
-            said.append(f"{word}={_typed(name, one[name], measure)}")
-    return f"{where}: {', '.join(said)}"
-
-
-def _typed(name: str, value: Any, measure: Measure) -> str:
-    if value is None:
-        return NONE
-    if name == "for_seconds":
-        return typed_length(value)
-    return str(value) if name == "severity" else typed_number(value, measure).replace(",", "")
 
 
 # One rule of alerts: added, changed, switched on or off, removed. Other pages link here with what is known already.

@@ -6,20 +6,34 @@ from datetime import UTC, datetime, timedelta
 
 from django.http import HttpRequest
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, pgettext
 
 from consumers.words.times import read_time
 from dashboard.pages.site.problems import UnknownFilter
 
 SECONDS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
 # Short digits only: int() and float() take those of every script, and any number of them.
-TYPED = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(s|min|h|d|)", re.ASCII)
+TYPED = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(\w*)")
+
+
+def unit_words(unit: str) -> str:
+    """As the reader's language writes one of SECONDS behind a number."""
+    words = {
+        "s": pgettext("behind a number", "s"),
+        "min": pgettext("behind a number", "min"),
+        "h": pgettext("behind a number", "h"),
+        "d": pgettext("behind a number", "d"),
+    }
+    return words[unit]
 
 
 def seconds_of(text: str) -> float | None:
-    """Null where it is no length of time."""
+    """Null where it is no length of time. Its unit is a code or the word of the reader's language."""
     match = TYPED.fullmatch(text.strip())
-    return None if match is None else float(match[1]) * SECONDS[match[2]]
+    if match is None:
+        return None
+    units = SECONDS | {unit_words(unit): seconds for unit, seconds in SECONDS.items() if unit}
+    return None if match[2] not in units else float(match[1]) * units[match[2]]
 
 
 def moment_of(request: HttpRequest, now: datetime) -> datetime | None:

@@ -4,7 +4,7 @@ import pytest
 
 from consumers.alerts.rule_fields import overrides
 from consumers.models import Measure
-from dashboard.pages.alerts.alert_rule import WrongOverride, lines_of_overrides, overrides_of
+from dashboard.pages.alerts.typed_values import WrongOverride, lines_of_overrides, overrides_of
 
 TIME_LAG = Measure.TIME_LAG
 LINES = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from consumers.models import Measure
-from dashboard.pages.alerts.alert_rule import WrongNumber, length_of, number_of, typed_length, typed_number
+from dashboard.pages.alerts.typed_values import WrongNumber, length_of, number_of, typed_length, typed_number
 
 ANY = st.sampled_from(["lag_messages", "time_lag_seconds", "retry_share", "members"])
 

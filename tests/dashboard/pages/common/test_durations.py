@@ -1,6 +1,9 @@
 import pytest
+from django.utils.translation import override
 from hypothesis import given, strategies as st
 
+from consumers.models import Measure
+from dashboard.pages.alerts.typed_values import lines_of_overrides, typed_length
 from dashboard.pages.common.moments import seconds_of
 
 
@@ -21,3 +24,21 @@ def test_what_is_no_length_of_time_is_none(text: str) -> None:
 def test_whatever_is_typed_is_a_number_from_0_on_or_nothing(text: str) -> None:
     seconds = seconds_of(text)
     assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(90, "90 秒"), (300, "5 分钟"), (7200, "2 小时"), (259_200, "3 天")])
+def test_a_length_of_time_is_typed_in_the_units_of_the_reader_s_language(seconds: float, words: str) -> None:
+    with override("zh-hans"):
+        assert typed_length(seconds) == words
+        assert seconds_of(words) == seconds
+
+
+def test_the_codes_of_units_are_read_in_every_language() -> None:
+    with override("zh-hans"):
+        assert seconds_of("5 min") == 300
+
+
+def test_an_override_is_a_line_of_codes_in_every_language() -> None:
+    rule = [{"group_pattern": "audit*", "threshold": 600.0, "for_seconds": 300.0}]
+    with override("zh-hans"):
+        assert lines_of_overrides(rule, Measure.TIME_LAG) == "audit*: threshold=10 min, for=5 min"
