@@ -27,7 +27,7 @@ from consumers.repeats import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_mark
 from consumers.rest.requests import narrowed
 from consumers.vocabulary.states import State
 from dashboard.figures.layout import REBALANCE, REPEAT, RESET
-from dashboard.pages.alerts.preview_pictures import SIGNS, incident_words
+from dashboard.pages.alerts.preview_pictures import course_words
 from dashboard.pages.common.figures import mark_words
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, no_group, refreshing, tabs
 from dashboard.pages.common.list_pages import paged, sorting_column
@@ -151,8 +151,8 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Event:
-    """From `at` to `until`, null where it was at one moment or goes on. `state`: after a change of state; else `sign`
-    tells what it is. `href` is empty where no page is about it."""
+    """From `at` to `until`, null where it was at one moment or goes on. `state`: after a change of state;
+    `severity`: of an incident; else `sign` tells what it is. `href` is empty where no page is about it."""
 
     at: datetime
     until: datetime | None
@@ -161,6 +161,7 @@ class Event:
     href: str = ""
     sign: str = ""
     state: str = ""
+    severity: str = ""
 
 
 def history_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
@@ -228,8 +229,8 @@ def _repeats(frame: Frame, cluster: str, group: str) -> Iterator[Event]:
 
 def _incidents(frame: Frame, cluster: str, group: str) -> Iterator[Event]:
     for mark in incident_marks(cluster=cluster, group=group, since=frame.range.since, until=frame.range.until):
-        text, href = incident_words(mark, frame.now), frame.to("incident", mark.id)
-        yield Event(mark.since, mark.until, EventKind.INCIDENT, text, href, SIGNS[mark.severity])  # type: ignore[index]
+        text, href = course_words(mark, frame.now), frame.to("incident", mark.id)
+        yield Event(mark.since, mark.until, EventKind.INCIDENT, text, href, severity=mark.severity)
 
 
 SOURCES = {

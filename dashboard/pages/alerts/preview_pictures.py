@@ -163,8 +163,13 @@ def bars(marks: Sequence[IncidentMark], shown: Range) -> list[Span]:
 
 
 def incident_words(mark: IncidentMark, now: datetime) -> str:
-    """`critical Far behind, resolved after 5 min: 10 min 20 s behind`."""
-    words = {"severity": SEVERITIES[mark.severity], "rule": rule_name_words(mark.rule_name), "evidence": mark.evidence}
+    """`critical · Far behind, resolved after 5 min: 10 min 20 s behind`."""
+    return f"{SEVERITIES[mark.severity]} · {course_words(mark, now)}"
+
+
+def course_words(mark: IncidentMark, now: datetime) -> str:
+    """Without its severity, which stands before it."""
+    words = {"rule": rule_name_words(mark.rule_name), "evidence": mark.evidence}
     end = mark.until or now
     lasted = {"time": duration(max(0, (end - mark.since).total_seconds()))}
     if mark.fired_at is None:
@@ -173,8 +178,8 @@ def incident_words(mark: IncidentMark, now: datetime) -> str:
         how_long = _("resolved after %(time)s") if mark.until else _("for %(time)s")
     words["how_long"] = how_long % lasted
     if not mark.evidence:
-        return _("%(severity)s · %(rule)s, %(how_long)s") % words
-    return _("%(severity)s · %(rule)s, %(how_long)s: %(evidence)s") % words
+        return _("%(rule)s, %(how_long)s") % words
+    return _("%(rule)s, %(how_long)s: %(evidence)s") % words
 
 
 def incident_flags(frame: Frame) -> list[Mark]:

@@ -49,6 +49,14 @@ def test_everything_that_happened_is_one_list_and_the_newest_is_first(admin_clie
 
 
 @pytest.mark.usefixtures("eventful")
+def test_an_incident_has_the_colour_and_the_word_of_its_severity_once(admin_client: Client) -> None:
+    page = admin_client.get(URL, {"kind": "incident"}).text
+    events = page[page.index('class="history"') : page.index("</main>")]
+    assert 'class="state state-warn' in events
+    assert events.count("warning") == 1
+
+
+@pytest.mark.usefixtures("eventful")
 @pytest.mark.parametrize(("kind", "word"), [("state", "STOP"), ("incident", "Far behind"), ("reset", "reset by")])
 def test_one_kind_alone_is_shown_when_it_is_chosen(admin_client: Client, kind: str, word: str) -> None:
     [line] = lines(admin_client, kind=kind)
