@@ -31,7 +31,8 @@ def queue_heatmap(
         "x": middles,
         "y": list(range(len(queues))),
         "z": [list(queue.values) for queue in queues],
-        "customdata": [[queue.name] * len(starts) for queue in queues],
+        # For every cell of a row, to which the browser spreads it.
+        "names": [queue.name for queue in queues],
         "xgap": 1 if len(starts) <= 120 else 0,
         "ygap": 1,
         "zmin": 0,

@@ -44,7 +44,7 @@ def lag_lines(
 
     `live`: the lag that was read last, and when: a marker of its own, as its window is not complete.
     """
-    at = [on_axis(start + step) for start in starts]
+    at = _ends(starts, step)
     # The total lies below: of one topic alone its line is that of the total.
     traces = [_lag_line(at, total, "var(--line-total)", 3.2 if parts else 2.2)]
     traces += [_lag_line(at, part, f"var(--series-{i % SERIES + 1})", 1.4) for i, part in enumerate(parts)]
@@ -59,6 +59,11 @@ def lag_lines(
     if left_out:
         drawn["layout"]["annotations"].append(aside(left_out))
     return drawn
+
+
+def _ends(starts: Sequence[datetime], step: timedelta) -> Figure:
+    """Windows follow each other without a gap: their first end and the milliseconds between two say them all."""
+    return {"x0": on_axis(starts[0] + step), "dx": step // timedelta(milliseconds=1)} if starts else {"x": []}
 
 
 def _foot(values: Iterable[float]) -> Figure:
@@ -95,17 +100,17 @@ def _over_time(
     )
 
 
-def _lag_line(at: list[str], line: Line, colour: str, width: float) -> Figure:
+def _lag_line(at: Figure, line: Line, colour: str, width: float) -> Figure:
     return drawn_line(at, line, colour, width, f"%{{y:,d}} {_('messages')}")
 
 
-def drawn_line(at: list[str], line: Line, colour: str, width: float, hovertemplate: str) -> Figure:
-    """Where a value is unknown it has a gap."""
+def drawn_line(at: Figure, line: Line, colour: str, width: float, hovertemplate: str) -> Figure:
+    """`at`: of its first value, and how far apart they are. Where a value is unknown the line has a gap."""
     return {
         "type": "scatter",
         "mode": "lines+markers" if _has_lone_points(line.values) else "lines",
         "name": line.name,
-        "x": at,
+        **at,
         "y": list(line.values),
         "connectgaps": False,
         "line": {"color": colour, "width": width},
@@ -172,7 +177,7 @@ def time_lines(
     until: datetime,
 ) -> Figure:
     """`starts` are the starts of the complete windows, oldest first. Each line comes with its colour."""
-    at = [on_axis(start + step) for start in starts]
+    at = _ends(starts, step)
     traces = [
         _line(at, replace(line, values=[_short(value) for value in line.values]), colour, scale)
         for line, colour in lines
@@ -213,7 +218,7 @@ def _ticks(most: float, words: Callable[[float], str]) -> Figure:
     return {"tickvals": at, "ticktext": [words(value) for value in at], "range": [0, at[-1]]}
 
 
-def _line(at: list[str], line: Line, colour: str, scale: Scale) -> Figure:
+def _line(at: Figure, line: Line, colour: str, scale: Scale) -> Figure:
     if scale.words is None:
         return drawn_line(at, line, colour, WIDTH, f"%{{y:{scale.format}}} {scale.unit}")
     said = [None if value is None else scale.words(value) for value in line.values]

@@ -15,8 +15,9 @@
     return JSON.parse(text, (_key, value) => (typeof value === "string" && NAMED.test(value) ? colour(value) : value));
   }
 
-  // A heatmap of words comes as runs, [how many cells, their value, what they say]: a hundredth of the bytes.
+  // Of a heatmap each row is named once. One of words comes as runs, [how many cells, their value, what they say]: a hundredth of the bytes.
   function spread(trace) {
+    if (trace.names && trace.z) trace.customdata = trace.z.map((row, i) => row.map(() => trace.names[i]));
     if (!trace.runs) return;
     const cells = (make) => trace.runs.map((row, i) => row.flatMap((run) => Array(run[0]).fill(make(run, i))));
     trace.z = cells(([, value]) => value);

@@ -39,7 +39,12 @@ def test_nothing_is_hatched_where_all_is_known() -> None:
 
 
 def test_a_value_stands_at_the_end_of_its_window() -> None:
-    assert trace(drawn([7]), "total")["x"] == ["2026-03-14 02:01:00"]
+    assert trace(drawn([7]), "total")["x0"] == "2026-03-14 02:01:00"
+
+
+def test_times_of_a_line_are_its_first_and_the_milliseconds_between_two() -> None:
+    total = trace(drawn([7] * 60), "total")
+    assert (total["dx"], "x" in total) == (60_000, False)
 
 
 def test_a_single_known_value_between_gaps_gets_a_marker() -> None:

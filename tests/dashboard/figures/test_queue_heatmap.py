@@ -23,6 +23,12 @@ def test_an_unknown_cell_has_no_value() -> None:
     assert drawn(Line("Orders/0", [5, None], [None, "late"]))["data"][0]["z"] == [[5, None]]
 
 
+def test_the_name_of_a_queue_is_sent_once_for_all_its_cells() -> None:
+    heat = drawn(Line("Orders / broker-a / 0", [5] * 60, [None] * 60))["data"][0]
+    assert heat["names"] == ["Orders / broker-a / 0"]
+    assert "customdata" not in heat
+
+
 def test_an_unknown_cell_is_hatched_over_its_window_and_names_its_cause() -> None:
     box = hatched(drawn(Line("Orders/0", [5, None], [None, "broker-b is silent"])))["unknown: broker-b is silent"]
     assert box["x"][:2] == ["2026-03-14 02:01:00", "2026-03-14 02:02:00"]
