@@ -109,7 +109,7 @@ RESETS: Words = {
 
 
 RESET_METHODS: Words = {
-    ResetMethod.SERVER: _("the broker moves it itself"),
+    ResetMethod.SERVER: _("moved by the broker"),
     ResetMethod.CLIENT: _("the broker notifies every member"),
     ResetMethod.COMMIT: _("committed as the group: no member is connected"),
     ResetMethod.NOTHING: _("nothing to write: already at the target"),

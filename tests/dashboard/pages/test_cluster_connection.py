@@ -1,4 +1,5 @@
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
@@ -50,3 +51,8 @@ def test_a_cluster_that_was_added_leads_to_its_test(admin_client: Client) -> Non
     said = {"name": "east", "namesrv": "127.0.0.1:9876", "access_key": "", "offset_files": "", "proxy": ""}
     added = admin_client.post(reverse("admin:consumers_cluster_add"), said)
     assert added["Location"] == reverse("connection", args=("east",))
+
+
+def test_one_call_that_failed_is_a_call() -> None:
+    view = {"result": {"failures": [1], "calls": [1], "left_out": 0}}
+    assert "1 of 1 call failed" in render_to_string("clusters/connection_part.html", {"view": view})

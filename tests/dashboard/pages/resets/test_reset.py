@@ -40,7 +40,7 @@ def test_each_queue_says_where_it_goes_and_how(viewer: Client, billing: Consumer
     a_queue_left_out(reset, 4, "broker-b does not answer")
     words = text(viewer.get(at(reset)))
     assert "Orders / broker-a / 1" in words
-    assert "the broker moves it itself" in words
+    assert "moved by the broker" in words
     assert "clipped from 5" in words
     assert "10 skipped" in words
     assert "not restorable" in words
