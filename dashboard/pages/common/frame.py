@@ -154,10 +154,17 @@ def freshness_of(clusters: Sequence[ClusterSummary], now: datetime) -> Freshness
     template = ngettext("%(read)s of %(listed)s broker", "%(read)s of %(listed)s brokers", listed)
     brokers = template % {"read": sum(row.brokers_read for row in clusters), "listed": listed}
     level = min((row.freshness for row in clusters), key=WORST_FIRST.index)
-    return Freshness(level, f"{age} · {brokers}", [line for row in clusters for line in _lines(row)])
+    without = [row.name for row in clusters if not row.masters]
+    said = [age, brokers]
+    if without:
+        whose = without[0] if len(without) == 1 else _("%s clusters") % len(without)
+        said.append(_("no broker listed for %s") % whose)
+    return Freshness(level, " · ".join(said), [line for row in clusters for line in _lines(row)])
 
 
 def _lines(cluster: ClusterSummary) -> list[BrokerLine]:
+    if not cluster.masters:
+        return [BrokerLine(cluster.name, "", None, _("no broker listed"))]
     return [BrokerLine(cluster.name, one.name, one.last_read_at, one.problem) for one in cluster.masters]
 
 

@@ -43,5 +43,20 @@ def test_a_cluster_that_was_never_read_has_no_age() -> None:
     assert freshness().text.startswith("not scraped yet")
 
 
+def test_a_cluster_whose_brokers_nobody_listed_is_named_beside_those_that_were_read() -> None:
+    a_broker(a_cluster("prod", read_at=ago(3)))
+    a_cluster("drill", read_at=ago(3))
+    found = freshness()
+    assert found.text == "scraped 3 s ago · 1 of 1 broker · no broker listed for drill"
+    line = found.lines[0]
+    assert (line.cluster, line.broker, line.problem) == ("drill", "", "no broker listed")
+
+
+def test_several_clusters_without_brokers_are_counted() -> None:
+    for name in ("drill", "spare"):
+        a_cluster(name, read_at=ago(3))
+    assert freshness().text.endswith("no broker listed for 2 clusters")
+
+
 def test_without_a_cluster_it_says_so() -> None:
     assert freshness().text == "no cluster is registered"
