@@ -13,7 +13,8 @@ from consumers.queries.declared import answer, public
 from consumers.queries.unwatched import is_partly_watched
 
 PARTLY = gettext_lazy(
-    "for part of this time brokers were not scraped, members not reported, or readings not evaluated: there may be more"
+    "for part of this time brokers were not scraped, members not reported, readings not evaluated, or no record is left"
+    " of it: there may be more"
 )
 NOTHING = gettext_lazy("nothing was scraped yet")
 
