@@ -140,7 +140,11 @@ def _asked(broker: BrokerAdmin) -> Iterator[tuple[RequestCode, Callable[[], Awai
 
 
 def _failed(line: CheckedCall, error: RocketMQError) -> CheckedCall:
-    return CheckedCall(line.peer, line.address, line.call, str(error), cure_of(error))
+    cure = cure_of(error)
+    if cure == ConnectionCure.ADDRESS and line.peer:
+        # Nobody typed the address of a broker.
+        cure = ConnectionCure.ANNOUNCED_ADDRESS
+    return CheckedCall(line.peer, line.address, line.call, str(error), cure)
 
 
 def check_now(cluster: Cluster) -> ConnectionCheck:

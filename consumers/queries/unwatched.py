@@ -207,6 +207,13 @@ def is_partly_watched(cluster: str | None, group: str | None, since: datetime, u
     )
 
 
+def first_scrape(cluster: str | None) -> datetime | None:
+    """The first that is still stored, of the cluster or of any."""
+    readings = Reading.objects.filter(cluster__name=cluster) if cluster else Reading.objects.all()
+    first: datetime | None = readings.aggregate(first=Min("taken_at"))["first"]
+    return first
+
+
 def longest_of(spans: Sequence[Span]) -> Span:
     return max(spans, key=lambda span: span[1] - span[0])
 

@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Min
 from django.utils.translation import gettext_lazy
 
-from consumers.models import Reading
 from consumers.queries.declared import answer, public
-from consumers.queries.unwatched import is_partly_watched
+from consumers.queries.unwatched import first_scrape, is_partly_watched
 
 PARTLY = gettext_lazy(
     "for part of this time brokers were not scraped, members not reported, readings not evaluated, or no record is left"
@@ -37,14 +35,8 @@ def watched(values: Mapping[str, Any], now: datetime) -> Watched:
     """Of the parameters `cluster`, `group`, `from` and `to` of a list of events. Ten queries at most."""
     cluster, group = values.get("cluster"), values.get("group")
     until = min(values.get("to") or now, now)
-    since = values.get("from") or _first_scrape(cluster)
+    since = values.get("from") or first_scrape(cluster)
     if since is None:
         return Watched(True, None, until, str(NOTHING), {"from": str(NOTHING)})
     is_partial = is_partly_watched(cluster, group, since, max(since, until))
     return Watched(is_partial, since, until, str(PARTLY) if is_partial else None)
-
-
-def _first_scrape(cluster: str | None) -> datetime | None:
-    readings = Reading.objects.filter(cluster__name=cluster) if cluster else Reading.objects.all()
-    first: datetime | None = readings.aggregate(first=Min("taken_at"))["first"]
-    return first

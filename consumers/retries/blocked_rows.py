@@ -39,7 +39,7 @@ class BlockedKindSpec:
 BLOCKED_KINDS = {
     BlockedKind.ORDERLY_SUSPEND: BlockedKindSpec(
         _("orderly suspend"),
-        _("%(member)s suspends %(message)s; %(failing)s fail there"),
+        _("%(member)s suspends %(message)s; failures there: %(failing)s"),
         # Orderly members send back what is past its tries.
         is_refusable=True,
     ),

@@ -339,6 +339,7 @@ class ConnectionCure(StrEnum):
     """What to check first where a call of a connection test fails."""
 
     ADDRESS = "check_address"
+    ANNOUNCED_ADDRESS = "check_announced_address"
     FIREWALL = "check_firewall"
     TLS = "check_tls"
     CERTIFICATE = "check_certificate"

@@ -268,12 +268,12 @@ BUILT_IN_NAMES = (
 # Their notes, in the same order. Whoever writes another has chosen the language.
 BUILT_IN_NOTES = (
     gettext_noop("Brokers deleted messages that the group had not consumed. Nothing brings them back."),
-    gettext_noop("Messages wait, and the group has no member. Start one, or find out why all of them went."),
+    gettext_noop("Messages wait, and the group has no member. Start one, or find out why all of them left."),
     gettext_noop(
         "Messages wait, members are there, and an offset does not move. The group's page says which queue, and why."
     ),
     gettext_noop("Less is consumed than is produced, and the time lag rises."),
-    gettext_noop("Messages are consumed once more, and nobody reset the group from here."),
+    gettext_noop("Messages are consumed again, and nobody reset the group here."),
     gettext_noop("Committed offsets belong to messages that are gone: compare them with the queue's ends."),
     gettext_noop("Brokers may soon delete what the group has not consumed: consume it, or keep messages for longer."),
     gettext_noop("Brokers may delete tomorrow what the group has not consumed."),
@@ -281,22 +281,22 @@ BUILT_IN_NOTES = (
         "As the time lag rises now, brokers will delete messages before the group consumes them: let it"
         " consume faster, or keep messages for longer."
     ),
-    gettext_noop("Messages failed for as often as they may, and are not tried again. The group's page lists them."),
+    gettext_noop("Messages used up their retries. The group's page lists them."),
     gettext_noop("More than one redelivery for ten messages consumed, over the last hour."),
     gettext_noop(
         "Members come and go: while they share queues anew, some are consumed by nobody and some messages twice."
     ),
-    gettext_noop("Their messages are consumed twice. The group's Members page says why."),
-    gettext_noop("Its brokers are read, and still nobody can say how it is. The reason stands beside it."),
-    gettext_noop("Nothing is known of its groups' queues there. Is it down, or does it not answer Consumerscope?"),
-    gettext_noop("Brokers that are known are still read; one that moves or joins is not found."),
-    gettext_noop("The poll worker is behind or not running: nothing that is shown is of this moment."),
-    gettext_noop("The pipeline is behind or not running: states and time lags are not of this moment."),
+    gettext_noop("Their messages are consumed twice. The group's Ownership tab says why."),
+    gettext_noop("Its brokers are scraped, but its state is unknown. The reason is shown beside it."),
+    gettext_noop("Its queues are unknown: it is down, or does not answer Consumerscope."),
+    gettext_noop("Known brokers are still scraped; one that moves or joins is not found."),
+    gettext_noop("The poll worker is behind or not running: no lag that is shown is current."),
+    gettext_noop("The pipeline is behind or not running: states and time lags are not current."),
     gettext_noop("Oldest message waits for more than ten minutes."),
-    gettext_noop("How many that is in time depends on the topic: a rule of time lag says it better."),
-    gettext_noop("It catches up, and not today."),
+    gettext_noop("How long they wait depends on the topic: a rule of time lag tells that."),
+    gettext_noop("It catches up, but slowly."),
     gettext_noop("Messages below the oldest that is kept were not consumed."),
-    gettext_noop("No member consumes them. The group's Members page says why."),
+    gettext_noop("No member consumes them. The group's Ownership tab says why."),
     gettext_noop("A member has held the same oldest message for more than ten minutes."),
     gettext_noop("The group has no member, whether messages wait or not."),
     gettext_noop(

@@ -247,7 +247,7 @@ OWNERSHIP: dict[FindingCode, FindingSpec] = {
         check=FindingCheck.OWNERSHIP,
         severity=INFO,
         title=_("Settling"),
-        sentence=_("Settling: its members, their queues or subscriptions last changed %(changed_seconds)s ago."),
+        sentence=_("Its members, their queues or subscriptions last changed %(changed_seconds)s ago."),
         help=_("While a group changes, owners are not compared with expected owners."),
         remedy=_("Nothing: it is compared once two complete scrapes agree."),
     ),

@@ -46,9 +46,10 @@ ANSWER_PROBLEMS: dict[str, str | Promise] = {
 }
 
 CONNECTION_CURES: dict[ConnectionCure, str | Promise] = {
-    ConnectionCure.ADDRESS: _(
-        "Check the address and its port, and that the process runs there. Brokers announce the address of brokerIP1: "
-        "it must be reachable from the workers."
+    ConnectionCure.ADDRESS: _("Check the address and its port, and that the process runs there."),
+    ConnectionCure.ANNOUNCED_ADDRESS: _(
+        "Check that the broker runs there. It announces the address of its brokerIP1: that must be reachable from the "
+        "workers."
     ),
     ConnectionCure.FIREWALL: _("Check firewalls and routes between the workers and this address."),
     ConnectionCure.TLS: _("It closed the connection. If it requires TLS, register the cluster with TLS."),

@@ -49,15 +49,17 @@ async def hanging_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 def of_broker(behaviour: Behaviour) -> ConnectionCheck:
     async def main() -> ConnectionCheck:
         async with served(behaviour) as broker:
-            table = f'{{"broker-a":{{"brokerAddrs":{{0:"{broker}"}},"brokerName":"broker-a","cluster":"c"}}}}'
-            body = f'{{"brokerAddrTable":{table},"clusterAddrTable":{{"c":["broker-a"]}}}}'.encode()
-            async with (
-                served(answering(lambda request: reply(request, body=body))) as server,
-                ConnectionPool() as pool,
-            ):
-                return await checked(pool, [server])
+            return await of_address(broker)
 
     return asyncio.run(main())
+
+
+async def of_address(broker: str) -> ConnectionCheck:
+    """Of a cluster whose name server lists a broker there."""
+    table = f'{{"broker-a":{{"brokerAddrs":{{0:"{broker}"}},"brokerName":"broker-a","cluster":"c"}}}}'
+    body = f'{{"brokerAddrTable":{table},"clusterAddrTable":{{"c":["broker-a"]}}}}'.encode()
+    async with served(answering(lambda request: reply(request, body=body))) as server, ConnectionPool() as pool:
+        return await checked(pool, [server])
 
 
 def test_every_call_of_a_healthy_cluster_is_answered() -> None:
@@ -104,6 +106,11 @@ def test_one_refused_call_does_not_hide_the_others() -> None:
 def test_a_broker_that_hangs_up_is_asked_once_and_tls_is_suggested() -> None:
     found = of_broker(hanging_up)
     assert [(one.peer, one.cure) for one in found.failures] == [("broker-a", ConnectionCure.TLS)]
+
+
+def test_where_no_broker_listens_the_address_that_it_announces_is_to_be_checked() -> None:
+    [failure] = asyncio.run(of_address(NOBODY)).failures
+    assert (failure.peer, failure.cure) == ("broker-a", ConnectionCure.ANNOUNCED_ADDRESS)
 
 
 def test_what_speaks_another_protocol_is_told() -> None:

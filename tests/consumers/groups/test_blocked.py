@@ -41,7 +41,7 @@ def parts(group):
 def test_the_sentence_names_the_message_that_blocks_the_queue(held):
     look_up(held)
     assert parts(judged(held, expires_in_seconds=7200)) == [
-        "blocked 5 min on Stock/broker-a/3: c1 suspends message 100 (order-7); 0.9 msg/s fail there"
+        "blocked 5 min on Stock/broker-a/3: c1 suspends message 100 (order-7); failures there: 0.9 msg/s"
         " · blocks 49 messages",
         "oldest message expires in 2 h",
     ]

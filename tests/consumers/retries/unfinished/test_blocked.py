@@ -37,7 +37,7 @@ def test_a_poison_message_is_told_with_its_key_its_member_and_what_waits_behind_
     assert (row.kind, row.offset, row.seconds, row.behind) == (BlockedKind.ORDERLY_SUSPEND, 100, 300, 49)
     assert row.message.keys == "order-7"
     assert row.sentence == (
-        "blocked 5 min on Stock/broker-a/3: c1 suspends message 100 (order-7); 0.9 msg/s fail there"
+        "blocked 5 min on Stock/broker-a/3: c1 suspends message 100 (order-7); failures there: 0.9 msg/s"
         " · blocks 49 messages"
     )
     assert row.unknown == {}
