@@ -335,9 +335,9 @@ def _trend_minutes(course: Course, in_use: Gathered, lags: TimeLags, lake: Rows)
     is_behind = at_rows(lags.seconds, newest) > durations.allowance_seconds
     groups = pc.unique(pc.cast(in_use.queues["group"].filter(pa.array(is_behind)), pa.string()))
     until = floor(course.work.until, MINUTE)
-    # With no group nothing is read.
-    since = until - minutes_needed(durations) * MINUTE if len(groups) else until
-    return minute_lists(in_use.queues, course.minutes(lake, since, until, groups, OF_TREND), is_behind)
+    since = until - minutes_needed(durations) * MINUTE
+    windows = course.minutes(lake, since, until, groups, OF_TREND) if len(groups) else WINDOWS.empty_table()
+    return minute_lists(in_use.queues, windows, is_behind)
 
 
 def _range_us(work: Work) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,17 +30,15 @@ class SliceInputs:
     def cut(self, spans: Sequence[Span]) -> "list[SliceInputs]":
         """Of each bucket what is of its groups: sent whole to each of many buckets, it would be most of what is sent.
         Tables without groups are in each."""
-        known = _cut_tables(self.known, spans)
-        tables = {field.name: _cut(getattr(self, field.name), spans) for field in fields(self) if field.name != "known"}
-        return [
-            SliceInputs(known=known[number], **{name: parts[number] for name, parts in tables.items()})
-            for number in range(len(spans))
-        ]
+        parts = zip(_cut_fields(self.known, spans), _cut_fields(self, spans), strict=True)
+        return [SliceInputs(known=Known(**of_known), **tables) for of_known, tables in parts]
 
 
-def _cut_tables(known: Known, spans: Sequence[Span]) -> list[Known]:
-    tables = {field.name: _cut(getattr(known, field.name), spans) for field in fields(known)}
-    return [Known(**{name: parts[number] for name, parts in tables.items()}) for number in range(len(spans))]
+def _cut_fields(inputs: "SliceInputs | Known", spans: Sequence[Span]) -> list[dict[str, Any]]:
+    """Of each bucket its part of each table, by name."""
+    named = {one.name: getattr(inputs, one.name) for one in fields(inputs)}
+    parts = {name: _cut(table, spans) for name, table in named.items() if isinstance(table, pa.Table)}
+    return [{name: some[number] for name, some in parts.items()} for number in range(len(spans))]
 
 
 def _cut(table: pa.Table, spans: Sequence[Span]) -> list[pa.Table]:

@@ -45,7 +45,7 @@ FIRING = IncidentEventKind.FIRING
 NOWHERE = Q(delivery__status=DeliveryStatus.DROPPED)
 GIVEN_UP = Q(delivery__status=DeliveryStatus.FAILED)
 # Deliveries given up while the receiver was unreachable.
-IN_VAIN = Q(delivery__status=DeliveryStatus.FAILED, delivery__refusals=0)
+IN_VAIN = GIVEN_UP & Q(delivery__refusals=0)
 
 
 def offered_again(now: datetime) -> Q:
