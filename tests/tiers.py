@@ -1,6 +1,7 @@
 """`python -m tests.tiers fast spark …`: each tier in a pytest of its own, then what passed, what was skipped and why.
 
-A process per tier gives its memory back. Three run beside each other.
+A process per tier gives its memory back. Tiers run beside each other in two lanes: of those that mostly wait for real
+clients, brokers and browsers three at once, and of those that only compute, on every processor, one after the other.
 """
 
 import os
@@ -10,8 +11,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -51,17 +52,17 @@ SELECTIONS = {
     # Tests of the tiers in RECORDED that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],
 }
-# In this order, three at once: whichever ends, the next begins. Real consumers spend half of their time waiting for
-# each other, and take the longest: they begin, and what tells the most in the least time runs beside them.
-ORDER = ("live", "fast", "judged", "faults", "short-faults", "site", "spark", "browser", "postgres")
-AT_ONCE = 3
-# They record what their tests send to SQLite. In a run with them the tier of PostgreSQL waits for that, and sends each
-# of these statements once.
-RECORDED = ("fast", "site")
-# No real consumer, no browser: what takes as long as it takes leaves the processors to what waits for the clock.
-PATIENT = ("fast", "site", "spark", "postgres")
-# A third of another's share where there is not enough for all: more, and a long test would run out of its time.
+# They mostly wait: for clients that rebalance, for Spark's processes, for a browser. The longest first; whichever ends,
+# the next begins.
+WAITING = ("live", "judged", "browser", "faults", "short-faults", "spark")
+WAITING_AT_ONCE = 3
+# They take every processor, so one at a time, and give way: a third of another's share where there is not enough for
+# all. With less than that, a long test would run out of its time.
+COMPUTING = ("fast", "site", "postgres")
 GIVING_WAY = ["nice", "-n", "5"]
+# They record what their tests send to SQLite. The tier of PostgreSQL comes after them, and sends each of these
+# statements once.
+RECORDED = ("fast", "site")
 NOTHING_COLLECTED = 5
 # Whoever makes a tier quicker begins there.
 SLOWEST = ["--durations=15", "--durations-min=1"]
@@ -96,7 +97,7 @@ _printing = threading.Lock()
 
 def command_of(tier: str, report: Path) -> list[str]:
     pytest = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *SLOWEST, *SELECTIONS[tier]]
-    return [*GIVING_WAY, *pytest] if tier in PATIENT else pytest
+    return [*GIVING_WAY, *pytest] if tier in COMPUTING else pytest
 
 
 def run_tier(tier: str, environ: Mapping[str, str], report: Path, aside: Path | None = None) -> Outcome:
@@ -173,19 +174,16 @@ def summary(outcomes: list[Outcome], seconds: float) -> str:
     return "\n".join(lines)
 
 
-def in_order(tiers: Sequence[str]) -> list[str]:
-    return [tier for tier in ORDER if tier in tiers]
+def lanes(tiers: Sequence[str]) -> dict[int, list[str]]:
+    """The tiers of each lane in their order, by how many of them run at once; without a lane that has none."""
+    both = {
+        WAITING_AT_ONCE: [tier for tier in WAITING if tier in tiers],
+        1: [tier for tier in COMPUTING if tier in tiers],
+    }
+    return {at_once: lane for at_once, lane in both.items() if lane}
 
 
-def run_surrounded(
-    tier: str,
-    reports: Path,
-    is_alone: bool,
-    jars: "subprocess.Popen[bytes] | None",
-    ahead: "Sequence[Future[Outcome]]" = (),
-) -> Outcome:
-    """Waits for the tiers `ahead` first."""
-    wait(ahead)
+def run_surrounded(tier: str, reports: Path, is_alone: bool, jars: "subprocess.Popen[bytes] | None") -> Outcome:
     if jars is not None and tier in WANTED_BY:
         jars.wait()
     with surroundings(tier) as environ:
@@ -201,14 +199,14 @@ def main(tiers: list[str]) -> int:
         print(f"Name tiers out of: {', '.join(SELECTIONS)}.", file=sys.stderr)
         return 2
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool, jars_on_their_way(tiers) as jars:
-        chosen = in_order(tiers)
-        running: dict[str, Future[Outcome]] = {}
-        for tier in chosen:
-            # They began before it: `in_order`.
-            ahead = [running[one] for one in RECORDED if one in running] if tier == "postgres" else []
-            running[tier] = pool.submit(run_surrounded, tier, Path(folder), len(chosen) == 1, jars, ahead)
-        outcomes = [one.result() for one in running.values()]
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        jars = stack.enter_context(jars_on_their_way(tiers))
+        running = []
+        for at_once, lane in lanes(tiers).items():
+            pool = stack.enter_context(ThreadPoolExecutor(at_once))
+            running += [pool.submit(run_surrounded, tier, folder, len(tiers) == 1, jars) for tier in lane]
+        outcomes = [one.result() for one in running]
     outcomes.sort(key=lambda outcome: tiers.index(outcome.tier))
     print(summary(outcomes, time.monotonic() - start), flush=True)
     return 1 if any(outcome.exit_code for outcome in outcomes) else 0

@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-import threading
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from tests.tiers import (
     WHOLE_SITE,
     Outcome,
     command_of,
-    in_order,
+    lanes,
     main,
     read_report,
     run_measured,
@@ -71,16 +70,16 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
     assert set(SELECTIONS) == {"fast", "site", "judged", "short-faults", *own}
 
 
-@pytest.mark.parametrize(
-    ("named", "order"),
-    [(["postgres", "fast", "live"], ["live", "fast", "postgres"]), (["spark"], ["spark"])],
-)
-def test_what_takes_longest_begins(named: list[str], order: list[str]) -> None:
-    assert in_order(named) == order
+def test_tiers_that_wait_run_beside_one_that_computes_the_longest_first() -> None:
+    assert lanes(["postgres", "spark", "fast", "live"]) == {3: ["live", "spark"], 1: ["fast", "postgres"]}
 
 
-def test_every_tier_has_its_place() -> None:
-    assert sorted(in_order(list(SELECTIONS))) == sorted(SELECTIONS)
+def test_a_lane_without_a_tier_is_none() -> None:
+    assert lanes(["spark"]) == {3: ["spark"]}
+
+
+def test_every_tier_has_its_lane() -> None:
+    assert sorted(tier for lane in lanes(list(SELECTIONS)).values() for tier in lane) == sorted(SELECTIONS)
 
 
 @pytest.mark.parametrize(("tier", "told"), [("faults", "all"), ("short-faults", "short")])
@@ -96,7 +95,7 @@ def test_faults_are_written_down_in_the_home_of_the_user(
 @pytest.mark.parametrize("tier", SELECTIONS)
 def test_what_waits_for_the_clock_goes_before_what_only_computes(tier: str, tmp_path: Path) -> None:
     gives_way = command_of(tier, tmp_path / "report.xml")[0] == "nice"
-    assert gives_way is (tier in {"fast", "site", "spark", "postgres"})
+    assert gives_way is (tier in {"fast", "site", "postgres"})
 
 
 def test_processes_of_a_tier_keep_what_python_has_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,15 +119,10 @@ def test_tiers_of_a_run_share_a_migrated_database(tmp_path: Path, monkeypatch: p
 
 def test_the_tier_of_postgresql_waits_for_the_statements_that_others_record(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    site_may_end = threading.Event()
 
     def run_tier(tier: str, environ: dict[str, str], *_: object) -> Outcome:
-        if tier == "site":
-            assert site_may_end.wait(40)
         folders.add(environ["CONSUMERSCOPE_TESTS_STATEMENTS"])
         done.append(tier)
-        if tier == "fast":
-            site_may_end.set()
         return Outcome(tier, 0, 1.0)
 
     folders: set[str] = set()
