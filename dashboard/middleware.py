@@ -14,7 +14,7 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
-from consumers.queries.limits import brokers_read_once
+from consumers.models.asked_once import one_answer
 from dashboard.pages.site.problems import WrongQuery, is_of_the_api
 
 PROBED = ("/healthz", "/readyz")
@@ -54,8 +54,8 @@ class Languages(LocaleMiddleware):
         return answer
 
 
-class BrokersReadOnce:
-    """While an answer is made, the brokers are read once, for whatever of it asks. A stream reads them by itself."""
+class AskedOnce:
+    """The database is asked once for what several parts of an answer show. A stream asks by itself."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -63,7 +63,7 @@ class BrokersReadOnce:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.method not in ("GET", "HEAD"):
             return self._get_response(request)
-        with brokers_read_once():
+        with one_answer():
             return self._get_response(request)
 
 

@@ -8,6 +8,7 @@ from django.db.models import Min
 from django.utils.translation import gettext, gettext as _, gettext_lazy
 
 from consumers.models import Cluster, PipelineRun
+from consumers.models.asked_once import asked_once
 from consumers.queries.declared import copied
 from consumers.queries.limits import CLOCKS_DIFFER, Freshness, limits, missed
 from consumers.words.spans import age
@@ -95,6 +96,7 @@ def late_evaluation(now: datetime) -> LateEvaluation | None:
     return LateEvaluation(good.until if good else None, _cause(last, now))
 
 
+@asked_once
 def _newest_good(now: datetime) -> PipelineRun | None:
     """A run with a time in the future says nothing about now: its clock was set back since."""
     good = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now + CLOCKS_DIFFER)

@@ -14,7 +14,7 @@ from consumers.polling.flags import ghosts
 from consumers.queries.findings import DetectedFinding, FindingRow, finding_row
 from consumers.queries.limits import ClusterAge, broker_ages, limits
 from consumers.queries.queues.lost_offsets import lost_snapshots
-from consumers.retries.broker_levels import BrokerLevels, levels_of
+from consumers.retries.broker_levels import BrokerLevels, cluster_levels
 from consumers.retries.checks.condition_rows import FINDINGS, Condition, ConditionName
 from consumers.retries.checks.failing import conditions
 from consumers.retries.checks.observed import facts_of
@@ -97,7 +97,7 @@ def check_clusters(now: datetime) -> dict[Subject, list[DetectedFinding]]:
     found: dict[Subject, list[DetectedFinding]] = {
         Subject(pk): [] for pk in Cluster.objects.values_list("pk", flat=True)
     }
-    for pk, brokers in levels_of(ages, now).items():
+    for pk, brokers in cluster_levels(ages, now).items():
         found[Subject(pk)] += _of_levels(brokers)
     for pk, age in ages.items():
         found[Subject(pk)] += _unread(age, now)

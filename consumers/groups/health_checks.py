@@ -18,7 +18,6 @@ from consumers.models import (
     GroupState,
     GroupWindow,
     HealthLevel,
-    PipelineRun,
     Rebalance,
 )
 from consumers.ownership.findings import OwnershipCheck
@@ -26,7 +25,7 @@ from consumers.pipeline.slices import MINUTE, floor
 from consumers.polling.flags import ghosts
 from consumers.polling.heads import unfinished_heads
 from consumers.queries.limits import limits
-from consumers.rebalances.flapping import DAY, enough, flapping_by_group, unsettled
+from consumers.rebalances.flapping import DAY, enough, evaluated_until, flapping_by_group, unsettled
 from consumers.retries.broker_levels import cluster_levels
 from consumers.retries.checks.condition_rows import FINDINGS
 from consumers.vocabulary.findings import FindingSeverity
@@ -134,8 +133,7 @@ def noticed(now: datetime, only: Collection[int] | None = None) -> dict[int, tup
     every = set(only) if only is not None else set(ConsumerGroup.objects.order_by().values_list("pk", flat=True))
     found = _FoundReasons({group: [] for group in every})
     _blocked(found, now, only, used)
-    until = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now).order_by("-until")
-    judged_until = until.values_list("until", flat=True).first()
+    judged_until = evaluated_until(now)
     if judged_until is None or judged_until < limits().judged_since(now):
         since = {} if judged_until is None else {"since": judged_until.isoformat()}
         for group in used:

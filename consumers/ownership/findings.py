@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
+from consumers.models.asked_once import asked_once
 from consumers.ownership.membership import (
     brokers_differ,
     duplicate_ids,
@@ -70,6 +71,7 @@ def findings(group: ConsumerGroup, now: datetime) -> list[DetectedFinding]:
     return list(ownership_check(group, now).findings)
 
 
+@asked_once
 def ownership_check(group: ConsumerGroup, now: datetime) -> OwnershipCheck:
     """Nothing is found on one reading's doubt. Ten queries at most, however many queues and members there are."""
     held = held_queues(group)

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Broker, ConsumerGroup, Queue
+from consumers.models.asked_once import asked_once
 from consumers.ownership.segments import Holders, holders_at
 from consumers.rocketmq.allocation import (
     CONSISTENT_HASH,
@@ -174,6 +175,7 @@ class GroupShares:
     unread: Mapping[int, str]
 
 
+@asked_once
 def group_shares(group: ConsumerGroup, at: datetime | None = None) -> GroupShares:
     """As of now or of `at`. Six queries at most."""
     members = members_at(group, at)

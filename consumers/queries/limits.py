@@ -1,8 +1,6 @@
 """How old a reading, an evaluation or any regular task may be before it says nothing about now."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -13,6 +11,7 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
+from consumers.models.asked_once import asked_once, is_within_an_answer
 from consumers.polling.brokers.dispatch_backlog import DispatchBacklog, limit_bytes
 from consumers.polling.kind_limits import KindLimits
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
@@ -165,28 +164,18 @@ class ClusterAge:
     brokers: tuple[BrokerAge, ...]
 
 
-_OF_ANSWER: ContextVar[dict[int, ClusterAge] | None] = ContextVar("broker ages of the answer", default=None)
-
-
-@contextmanager
-def brokers_read_once() -> Iterator[None]:
-    """Within it, `broker_ages` asks the database once: all parts of an answer show the same brokers."""
-    token = _OF_ANSWER.set({})
-    try:
-        yield
-    finally:
-        _OF_ANSWER.reset(token)
-
-
 def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
-    """Every cluster with its brokers, by the cluster's id. Two queries, once within `brokers_read_once`."""
-    known = _OF_ANSWER.get()
-    if known is None:
+    """Every cluster with its brokers, by the cluster's id. Two queries, once for an answer, of all clusters."""
+    if not is_within_an_answer():
         return _broker_ages(clusters)
-    if not known:
-        known.update(_broker_ages())
+    known = _all_broker_ages()
     wanted = known if clusters is None else set(clusters)
     return {pk: age for pk, age in known.items() if pk in wanted}
+
+
+@asked_once
+def _all_broker_ages() -> dict[int, ClusterAge]:
+    return _broker_ages()
 
 
 def _broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
@@ -260,7 +249,7 @@ class Evaluated:
 
 def evaluated(now: datetime) -> Evaluated:
     """Two queries."""
-    row = AlertEngine.objects.order_by("pk").first() or AlertEngine()
+    row = _engine()
     freshness, detail = _freshness(row, now)
     is_known = row.evaluated_at is not None and not _is_overdue(row.evaluated_at, now)
     counts = _counts() if is_known else {}
@@ -280,6 +269,11 @@ def evaluated(now: datetime) -> Evaluated:
     )
 
 
+@asked_once
+def _engine() -> AlertEngine:
+    return AlertEngine.objects.order_by("pk").first() or AlertEngine()
+
+
 def why_not_evaluated(now: datetime) -> str | None:
     """Null where the newest evaluation tells what fires at `now`. One query."""
     found = newest_evaluation(now)
@@ -288,7 +282,7 @@ def why_not_evaluated(now: datetime) -> str | None:
 
 def newest_evaluation(now: datetime) -> datetime | str:
     """The moment that it is of; where it does not tell what fires at `now`, why. One query."""
-    row = AlertEngine.objects.order_by("pk").first() or AlertEngine()
+    row = _engine()
     if row.evaluated_at is None or _is_overdue(row.evaluated_at, now):
         return _freshness(row, now)[1]
     return row.evaluated_at

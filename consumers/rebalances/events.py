@@ -13,6 +13,7 @@ from django.db.models import Count, Prefetch, Q, QuerySet
 from django.utils.translation import gettext, ngettext
 
 from consumers.models import ConsumerGroup, GroupKind, Rebalance, RebalanceTopic
+from consumers.models.asked_once import asked_once
 from consumers.queries.declared import copied
 from consumers.queries.reset_marks import went_on_since
 from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
@@ -156,12 +157,23 @@ def filtered(filters: RebalanceFilters, *, by_cause: bool = True) -> QuerySet[Re
 
 
 def _of_groups(filters: RebalanceFilters) -> Q:
-    groups = ConsumerGroup.objects.all()
     if filters.group:
-        named = groups.filter(name=filters.group)
-        return Q(group__in=_ids(named.filter(cluster__name=filters.cluster) if filters.cluster else named))
-    own = ~Q(group__in=_ids(groups.filter(kind=GroupKind.SYSTEM)))
-    return own & Q(group__in=groups.filter(cluster__name=filters.cluster).values("pk")) if filters.cluster else own
+        return Q(group__in=_named(filters.group, filters.cluster))
+    own = ~Q(group__in=_system_groups())
+    if not filters.cluster:
+        return own
+    return own & Q(group__in=ConsumerGroup.objects.filter(cluster__name=filters.cluster).values("pk"))
+
+
+@asked_once
+def _system_groups() -> list[int]:
+    return _ids(ConsumerGroup.objects.filter(kind=GroupKind.SYSTEM))
+
+
+@asked_once
+def _named(group: str, cluster: str | None) -> list[int]:
+    named = ConsumerGroup.objects.filter(name=group)
+    return _ids(named.filter(cluster__name=cluster) if cluster else named)
 
 
 def _ids(groups: QuerySet[Any]) -> list[int]:

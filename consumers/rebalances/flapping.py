@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from consumers.models import Client, ConsumerGroup, PipelineRun, Rebalance
+from consumers.models.asked_once import asked_once
 from consumers.queries.groups import named_at_once
 from consumers.queries.limits import limits
 from consumers.queries.unwatched import Span, quiet, unread_spans, unwatched_spans
@@ -70,6 +71,13 @@ def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, U
     return {
         pk: _judged(row, spans.get(pk, ()), is_rollout(row, came.get(pk, ())), judged_until) for pk, row in rows.items()
     }
+
+
+@asked_once
+def evaluated_until(now: datetime) -> datetime | None:
+    """Up to when a run has evaluated readings; null before the first."""
+    runs = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now)
+    return runs.order_by("-until").values_list("until", flat=True).first()
 
 
 def enough() -> timedelta:
@@ -287,8 +295,7 @@ def _counted(found: QuerySet[Rebalance], now: datetime) -> dict[int, dict[str, A
 
 def _changing(filters: RebalanceFilters, now: datetime) -> dict[int, float]:
     """By group, how long episodes have lasted that are known to be ongoing and are no rollout so far."""
-    judged = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now)
-    judged_until = judged.order_by("-until").values_list("until", flat=True).first() or now
+    judged_until = evaluated_until(now) or now
     if judged_until < limits().judged_since(now):
         return {}
     found = unsettled(filtered(filters).order_by(), judged_until)

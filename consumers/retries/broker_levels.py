@@ -9,9 +9,10 @@ from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Broker, Cluster, DelayLevel, Reading
+from consumers.models.asked_once import asked_once
 from consumers.queries.declared import INSIDE, answer, given, public
 from consumers.queries.findings import DetectedFinding
-from consumers.queries.limits import BrokerAge, ClusterAge, Limits, broker_ages, limits
+from consumers.queries.limits import BrokerAge, Limits, broker_ages, limits
 from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.vocabulary.findings import FindingCode
@@ -258,19 +259,19 @@ NO_CLOCK = (None, None)
 
 def cluster_levels(clusters: Iterable[int], now: datetime) -> dict[int, list[BrokerLevels]]:
     """By the cluster's id, its brokers by name. Five queries, however many clusters there are."""
-    ids = list(clusters)
-    return levels_of(broker_ages(ids), now)
+    return dict(_levels(frozenset(clusters), now))
 
 
 def levels_by_name(now: datetime) -> dict[str, list[BrokerLevels]]:
     """Of every cluster, by its name. Five queries."""
     ages = broker_ages()
-    found = levels_of(ages, now)
+    found = cluster_levels(ages, now)
     return {age.name: found[pk] for pk, age in ages.items()}
 
 
-def levels_of(ages: dict[int, ClusterAge], now: datetime) -> dict[int, list[BrokerLevels]]:
-    """The same where the ages are known already. Three queries."""
+@asked_once
+def _levels(clusters: frozenset[int], now: datetime) -> dict[int, list[BrokerLevels]]:
+    ages = broker_ages(clusters)
     limit, clocks = limits(), _clocks(ages)
     rows: defaultdict[tuple[int, str], list[DelayLevel]] = defaultdict(list)
     for row in DelayLevel.objects.filter(cluster__in=ages).order_by("level"):

@@ -24,7 +24,7 @@ from consumers.polling.members.membership import pop_answers
 from consumers.queries.declared import given
 from consumers.queries.limits import ClusterAge, broker_ages, limits
 from consumers.queries.queues.overlay import asked_time_lag, offsets, time_lag, unjudged_reason
-from consumers.retries.broker_levels import BrokerLevel, BrokerLevels, levels_of
+from consumers.retries.broker_levels import BrokerLevel, BrokerLevels, cluster_levels
 from consumers.retries.ladder_rows import (
     DueRetries,
     Ladder,
@@ -282,8 +282,8 @@ def _unknown(why: str) -> WheelCount:
 def ladder_of(cluster: str, group: str, now: datetime) -> Ladder:
     """Raises ConsumerGroup.DoesNotExist. A fixed number of queries."""
     found = ConsumerGroup.objects.select_related("cluster", "judged").get(cluster__name=cluster, name=group)
-    ages = broker_ages([found.cluster_id])
-    age, brokers = ages[found.cluster_id], levels_of(ages, now)[found.cluster_id]
+    age = broker_ages([found.cluster_id])[found.cluster_id]
+    brokers = cluster_levels([found.cluster_id], now)[found.cluster_id]
     rungs = ladder_rungs(brokers, Rung.objects.filter(group=found), now)
     masters = {row.pk: row for row in Broker.objects.filter(cluster=found.cluster_id, broker_id=MASTER)}
     sums, (policy, no_policy) = ladder_sums(rungs, now), policy_of(found)

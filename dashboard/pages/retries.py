@@ -23,7 +23,8 @@ from consumers.retries.blocked import all_blocked, blocked_queues
 from consumers.retries.blocked_rows import BlockedQueue
 from consumers.retries.broker_levels import BrokerLevel, BrokerLevels, delay_summary
 from consumers.retries.checks.condition_rows import Condition, FailingGroup
-from consumers.retries.checks.failing import conditions_of, failing_groups
+from consumers.retries.checks.failing import conditions, failing_groups
+from consumers.retries.checks.observed import facts_of
 from consumers.retries.ladder import ladder_of
 from consumers.retries.ladder_rows import Ladder, LadderRung
 from consumers.retries.volumes import VolumeWindow, volumes_of
@@ -311,7 +312,7 @@ def group_retries_context(request: HttpRequest, cluster: str, name: str) -> dict
         volumes=volumes_of(cluster, name, frame.range.since, frame.range.until, frame.now).totals,
         letters=dead_letter_list(group, DeadLetterFilters(), page_size=LETTERS),
         every_dead_letter=frame.to("group_dlq", cluster, name),
-        **condition_lines(conditions_of(cluster, name, frame.now), ladder),
+        **condition_lines(conditions(facts_of([group], frame.now)[0]), ladder),
     )
 
 

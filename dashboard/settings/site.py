@@ -51,7 +51,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "consumers.rest.answers.ConditionalAnswers",
-    "dashboard.middleware.BrokersReadOnce",
+    "dashboard.middleware.AskedOnce",
     "dashboard.pages.site.sent_forms.SentForms",
 ]
 TEMPLATES = [

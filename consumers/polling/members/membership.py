@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, QuerySet
 
 from consumers.models import Client, ConsumerGroup
+from consumers.models.asked_once import asked_once
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.memory import is_busy
 from consumers.polling.reading import GroupMembers, Member
@@ -262,6 +263,11 @@ NO_ANSWER = PopAnswer(None, None)
 
 def pop_answers(groups: QuerySet[ConsumerGroup] | Iterable[int]) -> dict[int, PopAnswer]:
     """By group id; groups without members are left out. Takes a query, and one for popped queues if any member told."""
+    return dict(_pop_answers(groups if isinstance(groups, QuerySet) else frozenset(groups)))
+
+
+@asked_once
+def _pop_answers(groups: QuerySet[ConsumerGroup] | frozenset[int]) -> dict[int, PopAnswer]:
     members = Client.objects.filter(group__in=groups, gone_by=None)
     counted = list(members.order_by().values_list("group_id").annotate(Count("pk"), Count("pop_queues")))
     unacked: dict[int, int] = {}

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext
 
 from consumers.models import Assignment, Broker, Client, ConsumerGroup, GroupBroker, QueueSnapshot, TopicKind
+from consumers.models.asked_once import asked_once
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
 from consumers.queries.limits import Limits, broker_ages, limits
 from consumers.rocketmq.names import retry_topic
@@ -225,6 +226,11 @@ def group_facts(cluster: str, group: str, now: datetime) -> RetryConditions:
 
 def facts_of(groups: Sequence[ConsumerGroup], now: datetime) -> list[RetryConditions]:
     """In their order; their clusters must be loaded with them."""
+    return list(_facts_of(tuple(groups), now))
+
+
+@asked_once
+def _facts_of(groups: tuple[ConsumerGroup, ...], now: datetime) -> list[RetryConditions]:
     brokers = known_brokers({group.cluster_id for group in groups}, now)
     rows = _rows(groups)
     return [_facts(group, rows[group.pk], brokers[group.cluster_id], now) for group in groups]
