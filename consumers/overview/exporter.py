@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from django.db.models import Case, Count, F, FloatField, JSONField, Max, OuterRef, Q, Subquery, Sum, When
+from django.db.models import Case, Count, F, JSONField, Max, Q, Sum, When
 
 from consumers.groups.gauges import GroupGauges
 from consumers.groups.overlay import NO_BROKER, Overlay
@@ -21,7 +21,6 @@ from consumers.models import (
     Queue,
     QueueSample,
     QueueSnapshot,
-    QueueState,
     Reading,
     TimeLagKind,
     Topic,
@@ -31,7 +30,7 @@ from consumers.queries.history import as_list
 from consumers.queries.limits import ClusterAge, Limits
 from consumers.vocabulary.states import BROADCASTING, MASTER, NO_LAG_REASONS, UnknownReason
 
-from .waits import NOT_JUDGED, first_wait
+from .waits import NOT_JUDGED, first_wait, store_times, with_evaluated
 
 # The offsets of each group, topic and broker, as sums over queues: one unknown queue makes the sum unknown.
 # The consumer offset of such a queue is the broker's value, although there is no lag.
@@ -262,7 +261,7 @@ def part_waits(
     waits: dict[PartKey, float | None] = {
         (part.group_id, part.topic, part.broker): 0.0 for part in parts if part.lag_messages is not None
     }
-    samples = _samples(cluster_id)
+    samples = store_times(QueueSample.objects.filter(group__cluster=cluster_id))
     read_at = {broker.name: broker.last_read_at for broker in overlay.clusters[cluster_id].brokers}
     for group, queue, topic, broker, offset, first_us, seconds, kind in _behind(cluster_id):
         key = (group, topic, broker)
@@ -278,23 +277,14 @@ def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, int | No
     """The queues with lag: group and queue id, topic, broker, consumer offset, when polls say that its message was
     stored, evaluated seconds and their kind.
     """
-    state = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
     rows = QueueSnapshot.objects.filter(KNOWN_LAG, group__cluster=cluster_id, broker_offset__gt=F("consumer_offset"))
-    rows = rows.annotate(
-        judged_seconds=Subquery(state.values("time_lag_seconds")[:1], output_field=FloatField()),
-        judged_kind=Subquery(state.values("time_lag_kind")[:1]),
-    )
     columns = ("group_id", "queue_id", "queue__topic__name", "queue__broker", "consumer_offset", "first_stored_us")
-    return rows.values_list(*columns, "judged_seconds", "judged_kind").order_by().iterator(chunk_size=CHUNK)
-
-
-def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetime]]:
-    rows = QueueSample.objects.filter(group__cluster=cluster_id, first_stored_at__isnull=False)
-    return {
-        (group, queue): (offset, at)
-        for group, queue, offset, at in rows.values_list("group_id", "queue_id", "offset", "first_stored_at")
-        if at is not None
-    }
+    return (
+        with_evaluated(rows)
+        .values_list(*columns, "judged_seconds", "judged_kind")
+        .order_by()
+        .iterator(chunk_size=CHUNK)
+    )
 
 
 # Members with the labels of rocketmq-exporter's families: those of the newest complete answer, and their recent

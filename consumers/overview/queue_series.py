@@ -5,12 +5,12 @@ groups that are named.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from django.db.models import F, FloatField, OuterRef, Subquery
+from django.db.models import F
 
 from consumers.groups.overlay import Overlay
-from consumers.models import QueueSample, QueueSnapshot, QueueState, TimeLagKind
+from consumers.models import QueueSample, QueueSnapshot, TimeLagKind
 from consumers.overview.exporter import CHUNK, KNOWN_LAG, KNOWN_OFFSET
-from consumers.overview.waits import NOT_JUDGED, Wait, first_wait
+from consumers.overview.waits import NOT_JUDGED, Wait, first_wait, store_times, with_evaluated
 from consumers.queries.limits import BrokerAge
 
 
@@ -57,21 +57,11 @@ def queue_numbers(overlay: Overlay, groups: Collection[int], judged: Collection[
     `judged` no evaluated time lag counts: it is late. Two queries."""
     if not groups:
         return []
-    seconds = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
-    rows = QueueSnapshot.objects.filter(KNOWN_OFFSET, group__in=groups).annotate(
-        judged_seconds=Subquery(seconds.values("time_lag_seconds")[:1], output_field=FloatField()),
-        judged_kind=Subquery(seconds.values("time_lag_kind")[:1]),
-    )
+    rows = with_evaluated(QueueSnapshot.objects.filter(KNOWN_OFFSET, group__in=groups))
     columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id")
     numbers = ("queue_id", "consumer_offset", "broker_offset", "unknown_reason", "first_stored_us")
     waits = ("judged_seconds", "judged_kind")
-    samples = {
-        (group, queue): (offset, at)
-        for group, queue, offset, at in QueueSample.objects.filter(
-            group__in=groups, first_stored_at__isnull=False
-        ).values_list("group_id", "queue_id", "offset", "first_stored_at")
-        if at is not None
-    }
+    samples = store_times(QueueSample.objects.filter(group__in=groups))
     read = _brokers(overlay, lambda age: not overlay.is_unread(age))
     exact = _brokers(overlay, overlay.has_exact_lags)
     read_at = {(age.cluster_id, age.name): age.last_read_at for age in overlay.brokers.values()}

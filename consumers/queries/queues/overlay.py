@@ -252,20 +252,24 @@ def is_late(judged: GroupState, now: datetime, limits: Limits) -> bool:
 def asked_time_lag(
     sample: QueueSample | None, read: Offsets, broker: BrokerAge | None, limits: Limits
 ) -> TimeLag | None:
-    """By the store time that a broker gave for the message at this very offset, or why it gave none; None: not asked.
-
-    A store time that is not before the reading tells of two clocks, not of a lag.
-    """
+    """Returns the time lag by the store time that a broker gave for the message at this very offset, or why it gave
+    none. Returns None where the broker was not asked."""
     if sample is None or broker is None or broker.last_read_at is None:
         return None
     if read.consumer_offset is None or sample.offset != read.consumer_offset:
         return None
     if sample.first_stored_at is None:
         return _no_time_lag(stored_words(sample.first_error) or gettext("the broker gave no store time"))
-    seconds = (broker.last_read_at - sample.first_stored_at).total_seconds()
-    if seconds <= 0:
+    seconds = seconds_between(sample.first_stored_at, broker.last_read_at)
+    if seconds is None:
         return None
     return TimeLag(seconds, TimeLagKind.EXACT, limits.clock_error_seconds, None, broker.last_read_at)
+
+
+def seconds_between(stored_at: datetime, read_at: datetime) -> float | None:
+    """Returns None where the store time is not before the reading: the two clocks differ, and that is no lag."""
+    seconds = (read_at - stored_at).total_seconds()
+    return seconds if seconds > 0 else None
 
 
 def time_lag(
@@ -291,13 +295,9 @@ def time_lag(
     if state.time_lag_seconds is None:
         reason = gettext("the evaluated range does not contain the answer")
         return _no_time_lag(f"{reason}; {asked.reason}" if asked is not None else reason)
-    if state.time_lag_seconds <= 0:
-        return _polled_time_lag(read, read_at)
-    kind = TimeLagKind(state.time_lag_kind)
-    return TimeLag(state.time_lag_seconds, kind, state.time_lag_error_seconds, None, state.judged_at)
-
-
-def _polled_time_lag(read: Offsets, read_at: datetime | None) -> TimeLag:
+    if state.time_lag_seconds > 0:
+        kind = TimeLagKind(state.time_lag_kind)
+        return TimeLag(state.time_lag_seconds, kind, state.time_lag_error_seconds, None, state.judged_at)
     seconds = polled_seconds(read.first_stored_us, read_at)
     if seconds is None or read.first_stored_error_us is None:
         return _no_time_lag(coded_reason(ReasonCode.LAG_IS_YOUNG))
