@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 
 from consumers.stores.files.stored_file import STORED
 
+from .encoded import encoded, indices
+
 TIME = pa.timestamp("us", tz="UTC")
 TEXT = pa.string()
 
@@ -189,16 +191,14 @@ def names_note(rows: pa.Table) -> dict[str, str]:
     """As Parquet's metadata: the same text for the same names in the same order, however they are encoded."""
     digest = hashlib.blake2b(digest_size=16)
     for name in NAMES:
-        column = rows[name].combine_chunks()
-        chunk = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-        encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-        indices = np.asarray(encoded.indices.fill_null(-1), np.int64)
+        column = encoded(rows[name])
+        numbers = indices(column)
         # Numbers in the order of first rows, whatever numbers the column has.
-        seen = np.asarray(pc.unique(pa.array(indices)))
-        places = np.empty(len(encoded.dictionary) + 1, np.int32)
+        seen = np.asarray(pc.unique(pa.array(numbers)))
+        places = np.empty(len(column.dictionary) + 1, np.int32)
         places[seen] = np.arange(len(seen), dtype=np.int32)
-        values = encoded.dictionary.take(pa.array(seen, mask=seen < 0)).to_pylist()
-        digest.update(places[indices].tobytes() + json.dumps(values).encode())
+        values = column.dictionary.take(pa.array(seen, mask=seen < 0)).to_pylist()
+        digest.update(places[numbers].tobytes() + json.dumps(values).encode())
     return {NOTE: digest.hexdigest()}
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .encoded import encoded, indices
 from .reader import TIME_COLUMN, folder_files, steadily
 from .schemas import TABLES
 from .store import COMPACTED, Lake, file_name, hour_folder, rows_in_group, rows_in_part_group
@@ -89,14 +90,10 @@ def _places(rows: pa.Table, names: Sequence[str]) -> list[np.ndarray]:
 
 
 def _place(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
-    """Of each row the place of its value among the column's, and how many places there are."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    chunks = encoded.unify_dictionaries().chunks
-    if not chunks:
-        return np.empty(0, np.int64), 1
-    whole = pa.concat_arrays(chunks)
+    """Returns each row's rank among the column's sorted values, null last, and the number of ranks."""
+    whole = encoded(column)
     count = len(whole.dictionary)
     places = np.empty(count + 1, np.int64)
     places[np.asarray(pc.sort_indices(whole.dictionary))] = np.arange(count)
     places[-1] = count  # null
-    return places[np.asarray(whole.indices.fill_null(-1))], count + 1
+    return places[indices(whole)], count + 1

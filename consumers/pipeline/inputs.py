@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .kernel.columns import encoded_column
+from consumers.lake.encoded import encoded
+
 from .kernel.evidence import Known
 from .rows import Span
 
@@ -46,7 +47,7 @@ def _cut(table: pa.Table, spans: Sequence[Span]) -> list[pa.Table]:
     if len(spans) == 1 or "group" not in table.column_names or not table.num_rows:
         return [table] * len(spans)
     table = table.combine_chunks()
-    groups = encoded_column(table["group"])
+    groups = encoded(table["group"])
     firsts = [span.first for span in spans]
     of_name = np.array([bisect_right(firsts, name) - 1 for name in groups.dictionary.to_pylist()], np.int64)
     number = of_name[np.asarray(groups.indices)]

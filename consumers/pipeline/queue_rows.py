@@ -12,7 +12,7 @@ from django.db.models import Count, Max, QuerySet
 from consumers.lake.schemas import TEXT
 from consumers.models import Cluster, ConsumerGroup, GroupState, Queue, QueueState, State
 from consumers.pipeline.kernel.columns import GROUP, QUEUE, TOPIC_QUEUE, beside, matches
-from consumers.pipeline.kernel.readings import encoded
+from consumers.pipeline.kernel.readings import with_encoded_names
 from consumers.polling.record.keyed_rows import BATCH, upsert
 
 from .plain_rows import plain_batches
@@ -54,7 +54,7 @@ class QueueIds:
         named = tuple(Cluster.objects.order_by("pk").values_list("pk", "name"))
         of_rows = (*clusters, *named, found["count"], found["newest"])
         if of_rows != self.of_rows:
-            self.table = encoded(_read(rows, QUEUE_FIELDS, QUEUE_IDS))
+            self.table = with_encoded_names(_read(rows, QUEUE_FIELDS, QUEUE_IDS))
             self.of_rows = of_rows
         return self.table
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from consumers.lake import reader
+from consumers.lake.encoded import encoded, indices
 from consumers.lake.one_group import row_groups
 from consumers.lake.schemas import TABLES, TEXT, TIME
 from consumers.lake.store import Lake, is_within
@@ -51,9 +52,8 @@ class Span:
 
 def _of_texts(texts: "pa.Array | pa.ChunkedArray", test: Callable[[pa.Array], np.ndarray]) -> np.ndarray:
     """Null passes no test. A few texts fill many rows."""
-    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-    return np.append(test(encoded.dictionary), False)[np.asarray(encoded.indices.fill_null(-1))]
+    whole = encoded(texts)
+    return np.append(test(whole.dictionary), False)[indices(whole)]
 
 
 def spans(lake: Lake, names: Sequence[str], count: int) -> tuple[Span, ...]:

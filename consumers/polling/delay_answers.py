@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from consumers.polling.brokers.joined import encoded
+from consumers.lake.encoded import encoded
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC, level_delays, level_of_queue
 from consumers.rocketmq.wire.codes import RemoteProtocolError, RocketMQError

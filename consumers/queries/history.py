@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils.translation import gettext, gettext_lazy
 
+from consumers.lake.encoded import encoded, indices
 from consumers.lake.one_group import TooManyRows
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
@@ -41,9 +42,9 @@ def as_list(column: pa.ChunkedArray) -> list[Any]:
     """The same as `to_pylist` for texts and numbers."""
     whole = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
     if pa.types.is_string(whole.type):
-        encoded = whole.dictionary_encode()
-        texts = [*encoded.dictionary.to_pylist(), None]
-        return [texts[code] for code in encoded.indices.fill_null(len(texts) - 1).to_numpy().tolist()]
+        column = encoded(whole)
+        texts = [*column.dictionary.to_pylist(), None]
+        return [texts[code] for code in indices(column).tolist()]
     if not whole.null_count:
         return list(whole.to_numpy().tolist())
     values, known = whole.fill_null(0).to_numpy().tolist(), whole.is_valid().to_numpy(zero_copy_only=False).tolist()

@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.lake.encoded import encoded, indices
+
 # The columns that name a queue of a group, its topic queue and its group.
 
 GROUP = ["cluster", "group"]
@@ -153,32 +155,25 @@ def _shared(tables: Sequence[pa.Table], names: Sequence[str]) -> list[np.ndarray
 def _codes(columns: Sequence[pa.ChunkedArray]) -> tuple[np.ndarray, int]:
     """The same code for the same value in any of the columns. Texts that come as numbers are never written out: a
     million names cost more than all that is done with them."""
-    first, *others = (encoded_column(column) for column in columns)
-    codes, values = [_indices(first)], first.dictionary
+    first, *others = (encoded(_comparable(column)) for column in columns)
+    codes, values = [indices(first)], first.dictionary
     for other in others:
         theirs = pc.cast(other.dictionary, values.type)
         known = pc.index_in(theirs, value_set=values)
         fresh = theirs.filter(pc.is_null(known))
         values = pa.concat_arrays([values, fresh])
         places = np.append(np.asarray(pc.index_in(theirs, value_set=values).fill_null(-1), np.int64), -1)
-        codes.append(places[_indices(other)])
+        codes.append(places[indices(other)])
     found = np.concatenate(codes)
     # Null is a value of its own.
     return np.where(found < 0, len(values), found), len(values) + 1
 
 
-def encoded_column(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """As one array of numbers of distinct values."""
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Returns times as microseconds, whatever their unit, and any other column as it is."""
     if pa.types.is_timestamp(column.type):
-        column = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    chunks = column.unify_dictionaries().chunks
-    return pa.concat_arrays(chunks) if chunks else pa.array([], column.type)
-
-
-def _indices(column: pa.DictionaryArray) -> np.ndarray:
-    return np.asarray(column.indices.fill_null(-1), np.int64)
+        return pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
+    return column
 
 
 def dense(combined: np.ndarray) -> np.ndarray:
@@ -196,15 +191,10 @@ class Texts:
 
     @classmethod
     def of(cls, column: "pa.Array | pa.ChunkedArray") -> "Texts":
-        if isinstance(column, pa.ChunkedArray):
-            if column.null_count == len(column):
-                return cls.none(len(column))
-            encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-            found = encoded.unify_dictionaries().combine_chunks()
-            column = pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        return cls(np.asarray(column.indices.fill_null(-1), np.int64), tuple(column.dictionary.to_pylist()))
+        if column.null_count == len(column):
+            return cls.none(len(column))
+        whole = encoded(column)
+        return cls(indices(whole), tuple(whole.dictionary.to_pylist()))
 
     @classmethod
     def none(cls, count: int) -> "Texts":

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.lake.encoded import encoded, indices
 from consumers.pipeline.kernel.columns import bools
 from consumers.rocketmq.names import RETRY_PREFIX
 
@@ -81,7 +82,7 @@ class OwnershipRows:
         number = groups.of(table)
         at_us = microseconds_of(table["taken_at"])
         chosen = np.flatnonzero((number >= 0) & (at_us >= groups.reach_us[number]))
-        client = table["client_id"].combine_chunks().dictionary_encode()
+        client = encoded(table["client_id"])
         order = chosen[
             np.lexsort((at_us[chosen], client.indices.to_numpy(zero_copy_only=False)[chosen], number[chosen]))
         ]
@@ -139,9 +140,9 @@ class TextColumn:
     """Texts by row, without an object for each."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
-        encoded = column.combine_chunks().dictionary_encode()
-        self._values = [*encoded.dictionary.to_pylist(), None]
-        self._codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+        whole = encoded(column)
+        self._values = [*whole.dictionary.to_pylist(), None]
+        self._codes = indices(whole)
         self.is_known = self._codes >= 0
 
     def __getitem__(self, row: int) -> str | None:

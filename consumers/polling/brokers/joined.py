@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.lake.encoded import encoded
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, dlq_topic, topic_kind
 from consumers.rocketmq.wire.codes import RemoteProtocolError
 from consumers.vocabulary.states import UnknownReason
@@ -15,15 +16,6 @@ from consumers.vocabulary.states import UnknownReason
 QUEUE_BITS = 20
 
 QUEUE_MASK = (1 << QUEUE_BITS) - 1
-
-
-def encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column of texts, dictionary-encoded or not, as one encoded array."""
-    if pa.types.is_dictionary(column.type):
-        whole = column.unify_dictionaries().combine_chunks()
-    else:
-        whole = column.combine_chunks().dictionary_encode()
-    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
 
 
 def codes(column: pa.DictionaryArray, names: pa.Array) -> np.ndarray:

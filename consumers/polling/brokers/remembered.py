@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, codes, distinct_sorted, encoded, queue_ids
+from consumers.lake.encoded import encoded
+from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, codes, distinct_sorted, queue_ids
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.lake.encoded import encoded
 from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNERSHIP, READINGS, TIME, names_note
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
-from consumers.polling.brokers.joined import encoded
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
 from consumers.polling.samples.reading import FirstStored, QueueKey, places
 

@@ -16,8 +16,9 @@ from django.db import connections, models, router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import QuerySet
 
+from consumers.lake.encoded import encoded
 from consumers.models import Cluster, ConsumerGroup, GroupKind, Queue, Topic
-from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, encoded, queue_ids
+from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, queue_ids
 from consumers.rocketmq.names import is_system_group, topic_kind
 
 BATCH = 10_000

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from django.db import transaction
 from django.db.models import QuerySet
 
+from consumers.lake.encoded import encoded
 from consumers.models import (
     Assignment,
     Broker,
@@ -33,7 +34,6 @@ from consumers.models import (
     QueueState,
     Rung,
 )
-from consumers.polling.brokers.joined import encoded
 from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.reading import BrokerReading, OffsetsReading
 from consumers.polling.record.history import ROWS, stored_keys

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from consumers.lake.encoded import encoded
 from consumers.models import Cluster, QueueSnapshot, QueueState
-from consumers.polling.brokers.joined import encoded
 from consumers.polling.brokers.remembered import EPOCH, microseconds
 
 from .keyed_rows import BATCH, delete, upsert

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from django.db.models import Q
 
+from consumers.lake.encoded import encoded
 from consumers.models import (
     Broker,
     Cluster,
@@ -24,7 +25,6 @@ from consumers.models import (
     ResetStatus,
     ResetStep,
 )
-from consumers.polling.brokers.joined import encoded
 from consumers.polling.flags import retired_topics
 from consumers.polling.kind_limits import KindLimits
 from consumers.vocabulary.reasons import stored_reason
