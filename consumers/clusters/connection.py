@@ -4,7 +4,7 @@ The command asks by itself; a page asks the general worker, through Redis, and s
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,7 +20,6 @@ from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.codes import (
     BrokerRefused,
     DeadlineExceeded,
-    LocalProtocolError,
     NameServersFailed,
     RemoteProtocolError,
     RequestCode,
@@ -78,12 +77,10 @@ class ConnectionCheck:
         return cls(tuple(CheckedCall(**one) for one in said["calls"]), said["left_out"])
 
 
-def cure_of(error: RocketMQError) -> ConnectionCure:
-    """What to check first."""
+def cure_of(error: RocketMQError, *, of_broker: bool) -> ConnectionCure:
+    """Returns what to check first. `of_broker`: a broker failed, not a name server. Nobody typed its address."""
     if isinstance(error, NameServersFailed):
-        return cure_of(error.failures[0])
-    if isinstance(error, LocalProtocolError):
-        return ConnectionCure.ADDRESS
+        return cure_of(error.failures[0], of_broker=of_broker)
     if isinstance(error, BrokerRefused):
         if any(word in str(error).lower() for word in UNSIGNED):
             return ConnectionCure.KEYS
@@ -94,7 +91,9 @@ def cure_of(error: RocketMQError) -> ConnectionCure:
         return ConnectionCure.FIREWALL
     if isinstance(error, Unreachable) and "certificate" in str(error):
         return ConnectionCure.CERTIFICATE
-    return ConnectionCure.TLS if "closed the connection" in str(error) else ConnectionCure.ADDRESS
+    if isinstance(error, Unreachable) and "closed the connection" in str(error):
+        return ConnectionCure.TLS
+    return ConnectionCure.ANNOUNCED_ADDRESS if of_broker else ConnectionCure.ADDRESS
 
 
 async def checked(pool: ConnectionPool, name_servers: list[str]) -> ConnectionCheck:
@@ -107,7 +106,7 @@ async def checked(pool: ConnectionPool, name_servers: list[str]) -> ConnectionCh
         try:
             info = await server.cluster(deadline_seconds=CALL_SECONDS)
         except RocketMQError as error:
-            calls.append(_failed(line, error))
+            calls.append(replace(line, problem=str(error), cure=cure_of(error, of_broker=False)))
             continue
         calls.append(line)
         masters |= {one.name: one.master for one in info.brokers if one.master}
@@ -124,7 +123,7 @@ async def _broker_calls(pool: ConnectionPool, name: str, address: str) -> AsyncI
         try:
             await ask()
         except RocketMQError as error:
-            yield _failed(line, error)
+            yield replace(line, problem=str(error), cure=cure_of(error, of_broker=True))
             if not isinstance(error, BrokerRefused):
                 return
         else:
@@ -137,14 +136,6 @@ def _asked(broker: BrokerAdmin) -> Iterator[tuple[RequestCode, Callable[[], Awai
     yield RequestCode.GET_ALL_TOPIC_CONFIG, lambda: broker.topics(deadline_seconds=CALL_SECONDS)
     yield RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, lambda: broker.groups(deadline_seconds=CALL_SECONDS)
     yield RequestCode.GET_ALL_CONSUMER_OFFSET, lambda: broker.consumer_offsets(deadline_seconds=CALL_SECONDS)
-
-
-def _failed(line: CheckedCall, error: RocketMQError) -> CheckedCall:
-    cure = cure_of(error)
-    if cure == ConnectionCure.ADDRESS and line.peer:
-        # Nobody typed the address of a broker.
-        cure = ConnectionCure.ANNOUNCED_ADDRESS
-    return CheckedCall(line.peer, line.address, line.call, str(error), cure)
 
 
 def check_now(cluster: Cluster) -> ConnectionCheck:
