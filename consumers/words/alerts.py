@@ -231,88 +231,141 @@ URL_PROBLEMS: dict[str, str | Promise] = {
     UrlProblem.NO_HOST: _("The URL names no host: write https://host/path."),
 }
 
-# The names that built-in rules are made with. Whoever renames one has chosen the language.
-BUILT_IN_NAMES = (
-    gettext_noop("Messages lost"),
-    gettext_noop("Stopped"),
-    gettext_noop("Stalled"),
-    gettext_noop("Falling behind"),
-    gettext_noop("Offset went back"),
-    gettext_noop("Topic recreated"),
-    gettext_noop("Expires within 4 hours"),
-    gettext_noop("Expires within a day"),
-    gettext_noop("Expires unconsumed within 2 days"),
-    gettext_noop("Dead letters"),
-    gettext_noop("Many retries"),
-    gettext_noop("Frequent rebalances"),
-    gettext_noop("Queues with two owners"),
-    gettext_noop("State unknown"),
-    gettext_noop("Broker not scraped"),
-    gettext_noop("No name server"),
-    gettext_noop("Scrapes stopped"),
-    gettext_noop("Evaluation stale"),
-    gettext_noop("Time lag above 10 minutes"),
-    gettext_noop("More than 100,000 messages behind"),
-    gettext_noop("Drains for more than 4 hours"),
-    gettext_noop("Messages expired"),
-    gettext_noop("Queues without an owner"),
-    gettext_noop("Message stuck"),
-    gettext_noop("No members"),
-    gettext_noop("Group not stabilising"),
-    gettext_noop("Offsets lost"),
-    gettext_noop("Messages discarded or client ids duplicate"),
-    gettext_noop("Findings"),
-)
-
-
-# Their notes, in the same order. Whoever writes another has chosen the language.
-BUILT_IN_NOTES = (
-    gettext_noop("Brokers deleted messages that the group had not consumed. Nothing brings them back."),
-    gettext_noop("Messages wait, and the group has no member. Start one, or find out why all of them left."),
-    gettext_noop(
-        "Messages wait, members are there, and an offset does not move. The group's page says which queue, and why."
+# Names and notes that built-in rules are made with, by their keys. Whoever changes one has chosen the language.
+BUILT_IN_RULES = {
+    "messages_lost": (
+        gettext_noop("Messages lost"),
+        gettext_noop("Brokers deleted messages that the group had not consumed. Nothing brings them back."),
     ),
-    gettext_noop("Less is consumed than is produced, and the time lag rises."),
-    gettext_noop("Messages are consumed again, and nobody reset the group here."),
-    gettext_noop("Committed offsets belong to messages that are gone: compare them with the queue's ends."),
-    gettext_noop("Brokers may soon delete what the group has not consumed: consume it, or keep messages for longer."),
-    gettext_noop("Brokers may delete tomorrow what the group has not consumed."),
-    gettext_noop(
-        "As the time lag rises now, brokers will delete messages before the group consumes them: let it"
-        " consume faster, or keep messages for longer."
+    "stopped": (
+        gettext_noop("Stopped"),
+        gettext_noop("Messages wait, and the group has no member. Start one, or find out why all of them left."),
     ),
-    gettext_noop("Messages used up their retries. The group's page lists them."),
-    gettext_noop("More than one redelivery for ten messages consumed, over the last hour."),
-    gettext_noop(
-        "Members come and go: while they share queues anew, some are consumed by nobody and some messages twice."
+    "stalled": (
+        gettext_noop("Stalled"),
+        gettext_noop(
+            "Messages wait, members are there, and an offset does not move. The group's page says which queue, and why."
+        ),
     ),
-    gettext_noop("Their messages are consumed twice. The group's Ownership tab says why."),
-    gettext_noop("Its brokers are scraped, but its state is unknown. The reason is shown beside it."),
-    gettext_noop("Its queues are unknown: it is down, or does not answer Consumerscope."),
-    gettext_noop("Known brokers are still scraped; one that moves or joins is not found."),
-    gettext_noop("The poll worker is behind or not running: no lag that is shown is current."),
-    gettext_noop("The pipeline is behind or not running: states and time lags are not current."),
-    gettext_noop("Oldest message waits for more than ten minutes."),
-    gettext_noop("How long they wait depends on the topic: a rule of time lag tells that."),
-    gettext_noop("It catches up, but slowly."),
-    gettext_noop("Messages below the oldest that is kept were not consumed."),
-    gettext_noop("No member consumes them. The group's Ownership tab says why."),
-    gettext_noop("A member has held the same oldest message for more than ten minutes."),
-    gettext_noop("The group has no member, whether messages wait or not."),
-    gettext_noop(
-        "Members go on starting and stopping with less than a minute between two: a crash loop, mostly."
-        " While they do, queues are shared anew again and again. The group's rebalances say which members come and go."
+    "falling_behind": (
+        gettext_noop("Falling behind"),
+        gettext_noop("Less is consumed than is produced, and the time lag rises."),
     ),
-    gettext_noop(
-        "Committed offsets that were read before are gone from the broker: its file was lost, or a slave"
-        " without them took over. Members that start now begin where ConsumeFromWhere says."
-        " Reset each group to its past position before."
+    "went_back": (
+        gettext_noop("Offset went back"),
+        gettext_noop("Messages are consumed again, and nobody reset the group here."),
     ),
-    gettext_noop(
-        "Brokers discard failed messages, or processes share a client id. The group's page says which, and what to do."
+    "created_anew": (
+        gettext_noop("Topic recreated"),
+        gettext_noop("Committed offsets belong to messages that are gone: compare them with the queue's ends."),
     ),
-    gettext_noop("A check found something wrong. The Findings page says what, since when, and what to do."),
-)
+    "expires_within_hours": (
+        gettext_noop("Expires within 4 hours"),
+        gettext_noop(
+            "Brokers may soon delete what the group has not consumed: consume it, or keep messages for longer."
+        ),
+    ),
+    "expires_within_a_day": (
+        gettext_noop("Expires within a day"),
+        gettext_noop("Brokers may delete tomorrow what the group has not consumed."),
+    ),
+    "expires_unconsumed": (
+        gettext_noop("Expires unconsumed within 2 days"),
+        gettext_noop(
+            "As the time lag rises now, brokers will delete messages before the group consumes them: let it"
+            " consume faster, or keep messages for longer."
+        ),
+    ),
+    "dead_letters": (
+        gettext_noop("Dead letters"),
+        gettext_noop("Messages used up their retries. The group's page lists them."),
+    ),
+    "many_retries": (
+        gettext_noop("Many retries"),
+        gettext_noop("More than one redelivery for ten messages consumed, over the last hour."),
+    ),
+    "rebalancing": (
+        gettext_noop("Frequent rebalances"),
+        gettext_noop(
+            "Members come and go: while they share queues anew, some are consumed by nobody and some messages twice."
+        ),
+    ),
+    "doubly_owned": (
+        gettext_noop("Queues with two owners"),
+        gettext_noop("Their messages are consumed twice. The group's Ownership tab says why."),
+    ),
+    "not_known": (
+        gettext_noop("State unknown"),
+        gettext_noop("Its brokers are scraped, but its state is unknown. The reason is shown beside it."),
+    ),
+    "broker_unread": (
+        gettext_noop("Broker not scraped"),
+        gettext_noop("Its queues are unknown: it is down, or does not answer Consumerscope."),
+    ),
+    "name_server_unread": (
+        gettext_noop("No name server"),
+        gettext_noop("Known brokers are still scraped; one that moves or joins is not found."),
+    ),
+    "not_polled": (
+        gettext_noop("Scrapes stopped"),
+        gettext_noop("The poll worker is behind or not running: no lag that is shown is current."),
+    ),
+    "not_judged": (
+        gettext_noop("Evaluation stale"),
+        gettext_noop("The pipeline is behind or not running: states and time lags are not current."),
+    ),
+    "time_lag": (
+        gettext_noop("Time lag above 10 minutes"),
+        gettext_noop("Oldest message waits for more than ten minutes."),
+    ),
+    "lag_messages": (
+        gettext_noop("More than 100,000 messages behind"),
+        gettext_noop("How long they wait depends on the topic: a rule of time lag tells that."),
+    ),
+    "drains_slowly": (gettext_noop("Drains for more than 4 hours"), gettext_noop("It catches up, but slowly.")),
+    "expired": (
+        gettext_noop("Messages expired"),
+        gettext_noop("Messages below the oldest that is kept were not consumed."),
+    ),
+    "unowned": (
+        gettext_noop("Queues without an owner"),
+        gettext_noop("No member consumes them. The group's Ownership tab says why."),
+    ),
+    "blocked": (
+        gettext_noop("Message stuck"),
+        gettext_noop("A member has held the same oldest message for more than ten minutes."),
+    ),
+    "no_members": (gettext_noop("No members"), gettext_noop("The group has no member, whether messages wait or not.")),
+    "unsettled": (
+        gettext_noop("Group not stabilising"),
+        gettext_noop(
+            "Members go on starting and stopping with less than a minute between two: a crash loop, mostly."
+            " While they do, queues are shared anew again and again."
+            " The group's rebalances say which members come and go."
+        ),
+    ),
+    "offsets_lost": (
+        gettext_noop("Offsets lost"),
+        gettext_noop(
+            "Committed offsets that were read before are gone from the broker: its file was lost, or a slave"
+            " without them took over. Members that start now begin where ConsumeFromWhere says."
+            " Reset each group to its past position before."
+        ),
+    ),
+    "findings_critical": (
+        gettext_noop("Messages discarded or client ids duplicate"),
+        gettext_noop(
+            "Brokers discard failed messages, or processes share a client id."
+            " The group's page says which, and what to do."
+        ),
+    ),
+    "findings": (
+        gettext_noop("Findings"),
+        gettext_noop("A check found something wrong. The Findings page says what, since when, and what to do."),
+    ),
+}
+BUILT_IN_NAMES = tuple(name for name, _note in BUILT_IN_RULES.values())
+BUILT_IN_NOTES = tuple(note for _name, note in BUILT_IN_RULES.values())
 
 
 def rule_name_words(name: str) -> str:

@@ -7,14 +7,13 @@ from django.utils.translation import override
 
 from consumers.vocabulary.alerts import IncidentSentence
 from consumers.vocabulary.reasons import stored_reason
-from consumers.words.alerts import BUILT_IN_NAMES, BUILT_IN_NOTES, rule_name_words
+from consumers.words.alerts import BUILT_IN_NAMES, BUILT_IN_RULES, rule_name_words
 from consumers.words.reasons import stored_words
 
 
 def test_every_built_in_rule_is_made_with_one_of_them():
     made = import_module("consumers.migrations.0003_rules").RULES
-    assert [rule[1] for rule in made] == list(BUILT_IN_NAMES)
-    assert [rule[9] for rule in made] == list(BUILT_IN_NOTES)
+    assert [rule[0] for rule in made] == list(BUILT_IN_RULES)
 
 
 def test_the_sentence_of_an_event_names_a_built_in_rule_in_the_language_of_the_reader():
