@@ -28,7 +28,7 @@ def check_tables(*, databases: Sequence[str] | None = None, **_: Any) -> list[Er
         applied = {migration for app, migration in MigrationRecorder(connections[name]).applied_migrations()
                    if app == "consumers"}  # fmt: skip
         if applied - present:
-            said = "This database is of an older development version, whose tables cannot be brought forward."
+            problem = "This database is of an older development version, whose tables cannot be brought forward."
             hint = "Move the home (CONSUMERSCOPE_HOME) away, or name an empty database with DATABASE_URL."
-            found.append(Error(said, hint=hint, id="consumers.E001"))
+            found.append(Error(problem, hint=hint, id="consumers.E001"))
     return found

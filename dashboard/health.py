@@ -174,8 +174,8 @@ def _disk() -> Part:
     if words:
         return Part(False, "; ".join(words))
     known = [free for free in found.values() if free is not None]
-    said = [f"{min(known):,.0f} MiB free, the floor is {floor:,.0f} MiB"] if known else []
-    return Part(True, "; ".join([*said, *([NO_FLOOR] if found["history"] is None else [])]))
+    parts = [f"{min(known):,.0f} MiB free, the floor is {floor:,.0f} MiB"] if known else []
+    return Part(True, "; ".join([*parts, *([NO_FLOOR] if found["history"] is None else [])]))
 
 
 def _history(clusters: list[Cluster]) -> Part:

@@ -103,10 +103,10 @@ def client_address(connected: str, forwarded: str) -> str:
     for hop in reversed(forwarded.split(",")):
         if not _is_trusted(client):
             break
-        said = _address(hop)
-        if said is None:
+        address = _address(hop)
+        if address is None:
             break
-        client = str(said)
+        client = str(address)
     return client
 
 

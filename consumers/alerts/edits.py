@@ -167,19 +167,19 @@ def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
     AlertRefused, and PermissionDenied where `by` may not manage alerts of its cluster.
     """
     check(by, MAY_MANAGE, incident.cluster_name)
-    said = _checked(text)
+    checked = _checked(text)
     with transaction.atomic():
         _take_turn(incident)
         if against := why_not_acknowledged(incident):
             raise AlertRefused(against)
         name = by.get_username()
-        if incident.acknowledged_at is not None and (name, said) == _acknowledged(incident):
+        if incident.acknowledged_at is not None and (name, checked) == _acknowledged(incident):
             return
         incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = now, by, name
-        incident.acknowledgement = said
+        incident.acknowledgement = checked
         incident.save(update_fields=FIELDS)
-        code = IncidentSentence.ACKNOWLEDGED_WITH if said else IncidentSentence.ACKNOWLEDGED
-        words = stored_reason(code, **({"comment": said} if said else {}))
+        code = IncidentSentence.ACKNOWLEDGED_WITH if checked else IncidentSentence.ACKNOWLEDGED
+        words = stored_reason(code, **({"comment": checked} if checked else {}))
         _note(incident, IncidentEventKind.ACKNOWLEDGED, words, by, now)
 
 

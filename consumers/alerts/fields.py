@@ -41,7 +41,9 @@ class AlertRefused(ActRefused):
 
     def __init__(self, errors: Mapping[str, str] | str) -> None:
         self.errors = {"": errors} if isinstance(errors, str) else dict(errors)
-        super().__init__(" ".join(f"{name}: {said}" if name else said for name, said in self.errors.items()))
+        super().__init__(
+            " ".join(f"{name}: {sentence}" if name else sentence for name, sentence in self.errors.items())
+        )
 
 
 Words = str | Promise
@@ -147,12 +149,12 @@ def text(longest: int, *, required: bool = False) -> Check:
     """Checks a text of one line."""
 
     def check(value: Any) -> str:
-        said = _text(value, longest)
-        if "\n" in said or "\t" in said:
+        checked = _text(value, longest)
+        if "\n" in checked or "\t" in checked:
             raise WrongValue(gettext("It is one line of text."))
-        if required and not said:
+        if required and not checked:
             raise WrongValue(gettext("It must not be empty."))
-        return said
+        return checked
 
     return check
 
@@ -164,12 +166,12 @@ def lines(value: Any) -> str:
 def _text(value: Any, longest: int) -> str:
     if not isinstance(value, str):
         raise WrongValue(gettext("It is text."))
-    said = value.replace("\r\n", "\n").strip()
-    if len(said) > longest:
+    stripped = value.replace("\r\n", "\n").strip()
+    if len(stripped) > longest:
         raise WrongValue(gettext("It has %s characters at most.") % longest)
-    if NO_TEXT.search(said):
+    if NO_TEXT.search(stripped):
         raise WrongValue(gettext("It has no control characters, nor halves of characters."))
-    return said
+    return stripped
 
 
 def pattern(longest: int, *, required: bool = False) -> Check:
@@ -177,33 +179,33 @@ def pattern(longest: int, *, required: bool = False) -> Check:
     of_text = text(longest, required=required)
 
     def check(value: Any) -> str:
-        said = str(of_text(value))
-        if "[" in said or "]" in said:
+        glob = str(of_text(value))
+        if "[" in glob or "]" in glob:
             raise WrongValue(gettext("A pattern has * for any characters and ? for one, and no brackets."))
-        return said
+        return glob
 
     return check
 
 
 def topic(value: Any) -> str:
-    said = str(text(255)(value))
-    if any(mark in said for mark in "*?[]"):
+    name = str(text(255)(value))
+    if any(mark in name for mark in "*?[]"):
         raise WrongValue(gettext("It is the name of one topic, without * and ?: make a rule for each topic."))
-    return said
+    return name
 
 
 def web_address(value: Any) -> str:
-    said = str(text(500)(value))
-    if not said:
-        return said
+    url = str(text(500)(value))
+    if not url:
+        return url
     try:
-        parts = urlsplit(said)
+        parts = urlsplit(url)
         host = parts.hostname
     except ValueError:
         host = None
-    if not host or parts.scheme not in ("http", "https") or re.search(r"\s", said):
+    if not host or parts.scheme not in ("http", "https") or re.search(r"\s", url):
         raise WrongValue(gettext("It is an address that begins with http:// or https://."))
-    return said
+    return url
 
 
 def truth(value: Any) -> bool:
@@ -234,13 +236,13 @@ def labels(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_LABELS:
         raise WrongValue(gettext('It is an object of at most %s labels, as {"team": "payments"}.') % MOST_LABELS)
     found: dict[str, str] = {}
-    for name, said in value.items():
+    for name, label in value.items():
         if not isinstance(name, str) or not LABEL_NAME.fullmatch(name):
             raise WrongValue(
                 gettext("A label's name has letters, digits and _, does not begin with a digit, and is not empty.")
             )
         try:
-            found[name] = str(text(200, required=True)(said))
+            found[name] = str(text(200, required=True)(label))
         except WrongValue as wrong:
             raise WrongValue(gettext("Of the label %(name)s: %(error)s") % {"name": name, "error": wrong}) from None
     return found

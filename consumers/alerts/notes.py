@@ -119,7 +119,7 @@ class Notes:
             return EMPTY_NOTE
         key = subject.cluster, subject.group
         if key not in self._said:
-            self._said[key] = _united([said for selection, said in self.rows if selection.takes(subject)])
+            self._said[key] = _united([content for selection, content in self.rows if selection.takes(subject)])
         return self._said[key]
 
     def labels(self, subjects: Iterable[Subject]) -> list[Mapping[str, str]]:
@@ -136,15 +136,15 @@ def notes_of(rows: Iterable[GroupNote]) -> Notes:
     )
 
 
-def _united(said: Sequence[NoteContent]) -> NoteContent:
-    if not said:
+def _united(contents: Sequence[NoteContent]) -> NoteContent:
+    if not contents:
         return EMPTY_NOTE
     labels: dict[str, str] = {}
-    for one in reversed(said):
+    for one in reversed(contents):
         labels |= one.labels
     return NoteContent(
-        owner=next((one.owner for one in said if one.owner), ""),
-        runbook_url=next((one.runbook_url for one in said if one.runbook_url), ""),
-        note=next((one.note for one in said if one.note), ""),
+        owner=next((one.owner for one in contents if one.owner), ""),
+        runbook_url=next((one.runbook_url for one in contents if one.runbook_url), ""),
+        note=next((one.note for one in contents if one.note), ""),
         labels=labels,
     )

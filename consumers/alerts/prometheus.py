@@ -261,8 +261,8 @@ def rules_file(rules: Iterable[AlertRule], clusters: Sequence[str]) -> str:
     lines += ["  - name: consumerscope", "    rules:"]
     for rule in sorted(rules, key=lambda one: one.name):
         why = why_not_exported(rule)
-        said = _("%(rule)s: not exported, %(why)s") % {"rule": rule.name, "why": why}
-        lines += [f"      {line}" for line in (_of_rule(rule) if why is None else _comment(said))]
+        comment = _("%(rule)s: not exported, %(why)s") % {"rule": rule.name, "why": why}
+        lines += [f"      {line}" for line in (_of_rule(rule) if why is None else _comment(comment))]
     lines += [f"      {line}" for line in _standing(clusters)]
     return "\n".join(lines) + "\n"
 

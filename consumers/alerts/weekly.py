@@ -132,11 +132,11 @@ def _shift(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _time(name: str, stored: Mapping[str, Any]) -> time:
-    said = stored.get(name)
-    if not isinstance(said, str) or len(said) != len("02:00"):
+    entered = stored.get(name)
+    if not isinstance(entered, str) or len(entered) != len("02:00"):
         raise WrongWindow(name)
     try:
-        return time.fromisoformat(said)
+        return time.fromisoformat(entered)
     except ValueError:
         raise WrongWindow(name) from None
 

@@ -78,12 +78,14 @@ def threads_of(text: str) -> list[ThreadStack]:
     found = []
     for block in re.split(r"\r?\n\r?\n", text.strip()):
         head, *lines = block.splitlines() or [""]
-        said = _HEAD.fullmatch(head.strip())
-        if said is None:
+        matched = _HEAD.fullmatch(head.strip())
+        if matched is None:
             continue
-        name = said["name"]
+        name = matched["name"]
         frames = (line.removeprefix(name).strip() for line in lines)
-        found.append(ThreadStack(name, int(said["tid"]), said["state"], tuple(frame for frame in frames if frame)))
+        found.append(
+            ThreadStack(name, int(matched["tid"]), matched["state"], tuple(frame for frame in frames if frame))
+        )
     return found
 
 
@@ -143,9 +145,9 @@ class ThreadDump:
         return asdict(self) | {"at": self.at.isoformat()}
 
     @classmethod
-    def of_json(cls, said: dict[str, Any]) -> "ThreadDump":
-        threads = (ThreadStack(**(one | {"frames": tuple(one["frames"])})) for one in said["threads"])
-        return cls(datetime.fromisoformat(said["at"]), said["broker"], tuple(threads), said["is_cut"])
+    def of_json(cls, document: dict[str, Any]) -> "ThreadDump":
+        threads = (ThreadStack(**(one | {"frames": tuple(one["frames"])})) for one in document["threads"])
+        return cls(datetime.fromisoformat(document["at"]), document["broker"], tuple(threads), document["is_cut"])
 
 
 def dump_key(user_id: int, token: str) -> str:

@@ -191,16 +191,18 @@ def topics_of(status: Mapping[str, Mapping[str, Any]]) -> list[ClientTopic]:
     return [
         ClientTopic(
             topic=topic,
-            unknown={name: str(NOT_SAID) for name in STATUS if said.get(name) is None},
-            **{name: said.get(name) for name in STATUS},
+            unknown={name: str(NOT_SAID) for name in STATUS if rates.get(name) is None},
+            **{name: rates.get(name) for name in STATUS},
         )
-        for topic, said in sorted(status.items())
+        for topic, rates in sorted(status.items())
     ]
 
 
-def settings_of(said: Mapping[str, str]) -> Sequence[ClientSetting]:
+def settings_of(reported: Mapping[str, str]) -> Sequence[ClientSetting]:
     """What is no default first, then by name."""
-    rows = [ClientSetting(name, value, DEFAULTS.get(name)) for name, value in said.items() if name not in OF_ONE_MEMBER]
+    rows = [
+        ClientSetting(name, value, DEFAULTS.get(name)) for name, value in reported.items() if name not in OF_ONE_MEMBER
+    ]
     return sorted(rows, key=lambda row: (not row.differs, row.name))
 
 
@@ -220,7 +222,7 @@ def _queues(group: ConsumerGroup, client_id: str, now: datetime) -> list[ClientQ
 
 def _queue(held: Assignment, place: tuple[str, str, int], row: QueueRow | None) -> ClientQueue:
     """`row` is null where no poll has seen an offset of the group in the queue."""
-    said = {"cached_messages": held.cached_count} | {name: getattr(held, name) for name in OF_QUEUE}
+    values = {"cached_messages": held.cached_count} | {name: getattr(held, name) for name in OF_QUEUE}
     no_offset = gettext("the group has no offset in it yet")
     known = {name: getattr(row, name) if row else None for name in ("state", "time_lag_seconds", "time_lag_at")}
     why = row.unknown if row else dict.fromkeys(known, no_offset)
@@ -235,8 +237,8 @@ def _queue(held: Assignment, place: tuple[str, str, int], row: QueueRow | None) 
         seen_since=held.seen_since,
         last_seen=held.last_seen,
         unknown_reason=row.unknown_reason if row else no_offset,
-        unknown={name: str(NOT_SAID) for name, value in said.items() if value is None}
+        unknown={name: str(NOT_SAID) for name, value in values.items() if value is None}
         | {name: why.get(name, no_offset) for name, value in known.items() if value is None},
-        **said,
+        **values,
         **known,
     )

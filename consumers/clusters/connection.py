@@ -73,8 +73,8 @@ class ConnectionCheck:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, said: dict[str, Any]) -> "ConnectionCheck":
-        return cls(tuple(CheckedCall(**one) for one in said["calls"]), said["left_out"])
+    def of_json(cls, document: dict[str, Any]) -> "ConnectionCheck":
+        return cls(tuple(CheckedCall(**one) for one in document["calls"]), document["left_out"])
 
 
 def cure_of(error: RocketMQError, *, of_broker: bool) -> ConnectionCure:

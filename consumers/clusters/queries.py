@@ -75,12 +75,12 @@ class BrokerRow:
         """In words: `72 h, deleted at 04:00 by its clock, sooner above 75 % disk use`."""
         if self.file_reserved_hours is None:
             return None
-        said = [gettext("%(hours)s h") % {"hours": f"{self.file_reserved_hours:,}"}]
+        parts = [gettext("%(hours)s h") % {"hours": f"{self.file_reserved_hours:,}"}]
         if times := [f"{hour.strip():0>2}:00" for hour in (self.delete_when or "").split(";") if hour.strip()]:
-            said.append(gettext("deleted at %(times)s by its clock") % {"times": listed(times)})
+            parts.append(gettext("deleted at %(times)s by its clock") % {"times": listed(times)})
         if self.disk_max_used_percent is not None:
-            said.append(gettext("sooner above %(percent)s %% disk use") % {"percent": self.disk_max_used_percent})
-        return clauses(said)
+            parts.append(gettext("sooner above %(percent)s %% disk use") % {"percent": self.disk_max_used_percent})
+        return clauses(parts)
 
 
 CONFIGURED = ("file_reserved_hours", "delete_when", "disk_max_used_percent")

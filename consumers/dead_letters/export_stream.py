@@ -113,8 +113,8 @@ class ExportWanted:
 
     @classmethod
     def of_words(cls, words: Mapping[str, Any]) -> "ExportWanted":
-        said = {"format": ExportFormat(words["format"]), "filters": filters_of(words["filters"])}
-        return cls(**(dict(words) | said))
+        typed = {"format": ExportFormat(words["format"]), "filters": filters_of(words["filters"])}
+        return cls(**(dict(words) | typed))
 
 
 # Exported messages as lines of CSV or JSON.

@@ -142,20 +142,20 @@ def filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
     """Other parameters are ignored, and an empty value does not filter. A time without a zone is UTC. Raises
     WrongFilter.
     """
-    said = {name: query[name] for name in NAMES if query.get(name)}
-    for name, text in said.items():
+    given = {name: query[name] for name in NAMES if query.get(name)}
+    for name, text in given.items():
         if "\x00" in text:
             raise WrongFilter(
                 name, gettext("“%(name)s” contains a character that no message can contain.") % {"name": name}
             )
-    times = {field: _time(name, said[name]) for name, field in TIMES.items() if name in said}
-    if "resent" in said and said["resent"] not in TRUTHS:
-        raise WrongFilter("resent", gettext("“%(value)s” is neither true nor false.") % {"value": said["resent"]})
+    times = {field: _time(name, given[name]) for name, field in TIMES.items() if name in given}
+    if "resent" in given and given["resent"] not in TRUTHS:
+        raise WrongFilter("resent", gettext("“%(value)s” is neither true nor false.") % {"value": given["resent"]})
     filters = DeadLetterFilters(
         since=times.get("since"),
         until=times.get("until"),
-        resent=TRUTHS[said["resent"]] if "resent" in said else None,
-        **{name: said[name] for name in TEXTS if name in said},
+        resent=TRUTHS[given["resent"]] if "resent" in given else None,
+        **{name: given[name] for name in TEXTS if name in given},
     )
     if filters.since and filters.until and filters.since >= filters.until:
         raise WrongFilter("from", gettext("The range is empty: “from” must be before “to”."))
@@ -181,11 +181,11 @@ def all_filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
 
 def words_of(filters: DeadLetterFilters) -> dict[str, str]:
     """The parameters from which `filters_of` makes the same filters."""
-    said = {name: getattr(filters, name) for name in TEXTS}
-    said |= {name: time.isoformat() for name, field in TIMES.items() if (time := getattr(filters, field))}
+    words = {name: getattr(filters, name) for name in TEXTS}
+    words |= {name: time.isoformat() for name, field in TIMES.items() if (time := getattr(filters, field))}
     if filters.resent is not None:
-        said["resent"] = "true" if filters.resent else "false"
-    return {name: said[name] for name in NAMES if said.get(name)}
+        words["resent"] = "true" if filters.resent else "false"
+    return {name: words[name] for name in NAMES if words.get(name)}
 
 
 def query_of(filters: DeadLetterFilters) -> str:

@@ -174,11 +174,11 @@ def _record_letters(group: ConsumerGroup, place: Place, found: QueueRead, now: d
     if not letters:
         return
     tries = Tries.of(group, min(letter.stored_at for letter in letters))
-    said: dict[str, Sequence[Any]] = {
+    read: dict[str, Sequence[Any]] = {
         name: [getattr(letter, name) for letter in letters] for name in DeadMessage.__dataclass_fields__
     }
     fixed: dict[str, Any] = {"group": group.pk, "broker": broker, "seen_at": now}
-    columns: dict[str, Sequence[Any]] = {**said, **{name: [value] * len(letters) for name, value in fixed.items()}}
+    columns: dict[str, Sequence[Any]] = {**read, **{name: [value] * len(letters) for name, value in fixed.items()}}
     columns["sent_by_application"] = [
         tries.sent_by_application(broker, letter.reconsume_times, letter.stored_at) for letter in letters
     ]
@@ -336,14 +336,14 @@ def put_done(group: ConsumerGroup, failure: str | None, now: datetime) -> None:
 
 def requested_pass(group: ConsumerGroup) -> RequestedPass | None:
     """None where no user requested a pass in the last minutes. Raises RedisDown."""
-    said = what_is_said(_key(group))
-    if said is None:
+    stored = what_is_said(_key(group))
+    if stored is None:
         return None
-    done_at = said.get("done_at")
+    done_at = stored.get("done_at")
     return RequestedPass(
-        datetime.fromisoformat(said["asked_at"]),
+        datetime.fromisoformat(stored["asked_at"]),
         None if done_at is None else datetime.fromisoformat(done_at),
-        said.get("failure"),
+        stored.get("failure"),
     )
 
 

@@ -71,23 +71,23 @@ class Inspection:
 
     @classmethod
     def of_json(cls, text: str) -> "Inspection":
-        said = json.loads(text)
-        message = said["message"] | {name: datetime.fromisoformat(said["message"][name]) for name in TIMES}
+        document = json.loads(text)
+        message = document["message"] | {name: datetime.fromisoformat(document["message"][name]) for name in TIMES}
         return cls(
-            at=datetime.fromisoformat(said["at"]),
+            at=datetime.fromisoformat(document["at"]),
             message=DeadMessage(**message),
-            properties=tuple(Property(**one) for one in said["properties"]),
-            body=None if said["body"] is None else _body(said["body"]),
+            properties=tuple(Property(**one) for one in document["properties"]),
+            body=None if document["body"] is None else _body(document["body"]),
         )
 
 
-def _body(said: dict[str, Any]) -> DecodedBody:
-    kind, compression = said["kind"], said["compression"]
+def _body(document: dict[str, Any]) -> DecodedBody:
+    kind, compression = document["kind"], document["compression"]
     enums = {
         "kind": None if kind is None else BodyKind(kind),
         "compression": None if compression is None else Compression(compression),
     }
-    return DecodedBody(**(said | enums))
+    return DecodedBody(**(document | enums))
 
 
 # A fetch request in Redis: waiting, then answered or failed; deleted after two minutes.

@@ -149,9 +149,9 @@ def _reason(looks: list[DeadLetterLook], messages: int | None, indexed: int, tot
 
 
 def _unknown(reason: str | None, messages: int | None, indexed: list[int]) -> dict[str, str]:
-    said = reason or str(NOT_LOOKED)
-    missing = {} if indexed else {"indexed_messages": said, "looked_at": said}
-    return missing | ({"messages": said} if messages is None else {})
+    why = reason or str(NOT_LOOKED)
+    missing = {} if indexed else {"indexed_messages": why, "looked_at": why}
+    return missing | ({"messages": why} if messages is None else {})
 
 
 # One page of them, and which were resent: by whom, when, with what result.

@@ -247,13 +247,13 @@ class Tries:
         there = [m for m in self.members if m.since - SLACK <= stored_at <= m.until]
         if not there or any(member.orderly is not False for member in there):
             return None
-        said = {self.configured.get(broker) if m.most_tries is None else m.most_tries for m in there}
-        most = said.pop() if len(said) == 1 else None
+        limits = {self.configured.get(broker) if m.most_tries is None else m.most_tries for m in there}
+        most = limits.pop() if len(limits) == 1 else None
         return None if most is None else reconsume_times <= most
 
 
 def _member(client: Client) -> Member:
-    said = (client.settings or {}).get("maxReconsumeTimes", "")
-    most = DEFAULT if said == UNSET else int(said) if said.isdecimal() else None
+    setting = (client.settings or {}).get("maxReconsumeTimes", "")
+    most = DEFAULT if setting == UNSET else int(setting) if setting.isdecimal() else None
     began = min(client.seen_since, client.started_at or client.seen_since)
     return Member(began, client.gone_by + SLACK if client.gone_by else EVER, client.orderly, most)

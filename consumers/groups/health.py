@@ -92,56 +92,58 @@ def shown(reason: Reason) -> HealthReason:
     return HealthReason(reason.code, reason.level, reason.parameters, WRITERS[reason.code](reason.parameters))
 
 
-def _state(said: Parameters) -> str:
-    return gettext("State %(state)s") % said
+def _state(parameters: Parameters) -> str:
+    return gettext("State %(state)s") % parameters
 
 
-def _finding(said: Parameters) -> str:
-    title = str(TITLES.get(said["finding"], said["finding"]))
-    beside = queue_count(said["queues"]) if said.get("queues") else listed(said.get("brokers", ()))
+def _finding(parameters: Parameters) -> str:
+    title = str(TITLES.get(parameters["finding"], parameters["finding"]))
+    beside = queue_count(parameters["queues"]) if parameters.get("queues") else listed(parameters.get("brokers", ()))
     return gettext("%(title)s (%(where)s)") % {"title": title, "where": beside} if beside else title
 
 
-def _late_retries(said: Parameters) -> str:
-    return gettext("Retries delivered late by %s") % listed(said["brokers"])
+def _late_retries(parameters: Parameters) -> str:
+    return gettext("Retries delivered late by %s") % listed(parameters["brokers"])
 
 
-def _blocked(said: Parameters) -> str:
-    queues = int(said["queues"])
+def _blocked(parameters: Parameters) -> str:
+    queues = int(parameters["queues"])
     return ngettext("%(n)s blocked queue", "%(n)s blocked queues", queues) % {"n": count(queues)}
 
 
-def _dlq(said: Parameters) -> str:
-    per_minute, day = said.get("per_minute"), int(said["day_messages"])
-    template = gettext("%(day)s dead-lettered in 24 h") if said.get("is_whole_day") else gettext("≥ %(day)s in 24 h")
+def _dlq(parameters: Parameters) -> str:
+    per_minute, day = parameters.get("per_minute"), int(parameters["day_messages"])
+    template = (
+        gettext("%(day)s dead-lettered in 24 h") if parameters.get("is_whole_day") else gettext("≥ %(day)s in 24 h")
+    )
     in_a_day = template % {"day": count(day)}
     if per_minute is None:
-        return in_a_day if said.get("is_whole_day") else gettext("≥ %s dead-lettered in 24 h") % count(day)
+        return in_a_day if parameters.get("is_whole_day") else gettext("≥ %s dead-lettered in 24 h") % count(day)
     rate = gettext("DLQ inflow %(rate)s/min") % {"rate": f"{per_minute:g}"}
     return f"{rate} · {in_a_day}"
 
 
-def _rebalances(said: Parameters) -> str:
-    span, hours = ("hour", 1) if said.get("rebalances_hour") else ("day", 24)
-    rebalances, episodes = int(said[f"rebalances_{span}"]), int(said[f"episodes_{span}"])
+def _rebalances(parameters: Parameters) -> str:
+    span, hours = ("hour", 1) if parameters.get("rebalances_hour") else ("day", 24)
+    rebalances, episodes = int(parameters[f"rebalances_{span}"]), int(parameters[f"episodes_{span}"])
     counted = rebalance_counts(rebalances, episodes)
     return gettext("%(level)s: %(rebalances)s, %(hours)s h") % {
         "hours": hours,
-        "level": capfirst(str(LEVEL_WORDS[said["level"]])),
-        "rebalances": f"≥ {counted}" if said.get("is_at_least") else counted,
+        "level": capfirst(str(LEVEL_WORDS[parameters["level"]])),
+        "rebalances": f"≥ {counted}" if parameters.get("is_at_least") else counted,
     }
 
 
-def _checks_late(said: Parameters) -> str:
-    if not said.get("since"):
+def _checks_late(parameters: Parameters) -> str:
+    if not parameters.get("since"):
         return gettext("Ownership, retries and DLQ inflow not checked yet")
-    return gettext("Ownership, retries and DLQ inflow not checked since %s UTC") % _minute(said["since"])
+    return gettext("Ownership, retries and DLQ inflow not checked since %s UTC") % _minute(parameters["since"])
 
 
-def _evaluation_late(said: Parameters) -> str:
-    if not said.get("since"):
+def _evaluation_late(parameters: Parameters) -> str:
+    if not parameters.get("since"):
         return gettext("DLQ inflow and rebalances not evaluated yet")
-    return gettext("DLQ inflow and rebalances not evaluated since %s UTC") % _minute(said["since"])
+    return gettext("DLQ inflow and rebalances not evaluated since %s UTC") % _minute(parameters["since"])
 
 
 def _minute(iso: str) -> str:

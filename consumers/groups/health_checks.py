@@ -153,8 +153,8 @@ def _blocked(found: _FoundReasons, now: datetime, only: Collection[int] | None, 
     counted = heads.values_list("group_id").annotate(Count("queue", distinct=True), Min("head_since"))
     for group, queues, since in counted:
         if group in used:
-            said = {"queues": queues, "since": since.isoformat()}
-            found.add(group, Reason(HealthCode.BLOCKED_QUEUES, HealthLevel.WARNING, said))
+            parameters = {"queues": queues, "since": since.isoformat()}
+            found.add(group, Reason(HealthCode.BLOCKED_QUEUES, HealthLevel.WARNING, parameters))
 
 
 def _dead_letters(found: _FoundReasons, end: datetime, only: Collection[int] | None, used: set[int]) -> None:
@@ -168,12 +168,12 @@ def _dead_letters(found: _FoundReasons, end: datetime, only: Collection[int] | N
     sums = {row["group_id"]: (row["day"], row["late"]) for row in rows}
     whole = dict(GroupState.objects.filter(pk__in=sums).values_list("pk", "dlq_day_messages"))
     for group, (day, late) in sums.items():
-        said: dict[str, Any] = {"day_messages": day}
+        parameters: dict[str, Any] = {"day_messages": day}
         if whole.get(group) is not None:
-            said = {"day_messages": max(day, whole[group] or 0), "is_whole_day": True}
+            parameters = {"day_messages": max(day, whole[group] or 0), "is_whole_day": True}
         if late:
-            said["per_minute"] = round(late / minutes_known[group], 1)
-        found.add(group, Reason(HealthCode.DLQ_INFLOW, HealthLevel.WARNING, said))
+            parameters["per_minute"] = round(late / minutes_known[group], 1)
+        found.add(group, Reason(HealthCode.DLQ_INFLOW, HealthLevel.WARNING, parameters))
     for group in used - minutes_known.keys():
         found.add(group, Reason(HealthCode.DLQ_UNKNOWN, HealthLevel.UNKNOWN))
 
@@ -192,10 +192,10 @@ def _rebalances(
                 "episodes_day": row.episodes_day,
                 "rebalances_day": row.rebalances_day,
             }
-            said = {"level": row.level.value} | {name: number for name, number in numbers.items() if number}
+            parameters = {"level": row.level.value} | {name: number for name, number in numbers.items() if number}
             if row.is_hour_partial if row.rebalances_hour else row.is_day_partial:
-                said["is_at_least"] = True
-            found.add(group, Reason(HealthCode.REBALANCES, HealthLevel.WARNING, said))
+                parameters["is_at_least"] = True
+            found.add(group, Reason(HealthCode.REBALANCES, HealthLevel.WARNING, parameters))
     for group, one in changing.items():
         # A group that began to change a moment ago cannot have been changing for too long.
         is_open = one.seconds is None and not one.is_rollout and judged_until - one.since >= enough()

@@ -53,12 +53,12 @@ def known_brokers() -> list[str]:
     return list(Broker.objects.order_by("name").values_list("name", flat=True).distinct())
 
 
-def _where_said(groups: QuerySet[Any], said: Callable[[GroupNote], str], wanted: str | None) -> QuerySet[Any]:
-    notes = [note for note in GroupNote.objects.order_by("position", "pk") if said(note)]
+def _where_said(groups: QuerySet[Any], text_of: Callable[[GroupNote], str], wanted: str | None) -> QuerySet[Any]:
+    notes = [note for note in GroupNote.objects.order_by("position", "pk") if text_of(note)]
     if not notes:
         return groups.none()
     words = Case(
-        *(When(_takes(note), then=Value(said(note))) for note in notes), default=Value(""), output_field=CharField()
+        *(When(_takes(note), then=Value(text_of(note))) for note in notes), default=Value(""), output_field=CharField()
     )
     named = groups.alias(said_by_notes=words)
     return named.exclude(said_by_notes="") if wanted is None else named.filter(said_by_notes=wanted)

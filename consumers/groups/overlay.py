@@ -100,8 +100,8 @@ class Overlay:
     @cached_property
     def no_members_are_old(self) -> bool:
         asked = ConsumerGroup.objects.all() if self.only is None else ConsumerGroup.objects.filter(pk__in=self.only)
-        told = asked.filter(Q(members__isnull=False) | Q(online__isnull=False))
-        return not told.filter(Q(membership_at=None) | Q(membership_at__lt=self.members_since)).exists()
+        answered = asked.filter(Q(members__isnull=False) | Q(online__isnull=False))
+        return not answered.filter(Q(membership_at=None) | Q(membership_at__lt=self.members_since)).exists()
 
     def is_unread(self, broker: BrokerAge) -> bool:
         return broker.unread_reason(self.now, self.limits) is not None

@@ -183,8 +183,8 @@ class PointSerializer(serializers.Serializer[Any]):
 
     def to_representation(self, point: Point) -> dict[str, Any]:
         """As the fields say, in a tenth of the time that they take: an answer has tens of thousands of them."""
-        said = point._asdict()
-        return said | {"at": _iso(point.at), "unknown": dict(point.unknown)}
+        values = point._asdict()
+        return values | {"at": _iso(point.at), "unknown": dict(point.unknown)}
 
 
 @lru_cache(maxsize=MOST_WINDOWS)

@@ -84,11 +84,11 @@ MOST_PLACES = 50
 
 def group_places(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """(cluster, group) of each CLUSTER/GROUP, each once. Raises ValueError with a sentence."""
-    said = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-    places = tuple((cluster, group) for cluster, _slash, group in (name.rpartition("/") for name in said))
-    if len(said) > MOST_PLACES:
+    texts = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    places = tuple((cluster, group) for cluster, _slash, group in (name.rpartition("/") for name in texts))
+    if len(texts) > MOST_PLACES:
         raise ValueError(gettext("At most %(n)s groups can be selected at once.") % {"n": MOST_PLACES})
-    if wrong := next((name for name, place in zip(said, places, strict=True) if not all(place)), None):
+    if wrong := next((name for name, place in zip(texts, places, strict=True) if not all(place)), None):
         raise ValueError(gettext("“%(name)s” names no group: write CLUSTER/GROUP.") % {"name": wrong})
     return places
 

@@ -142,14 +142,14 @@ def read_answer(
     key: str, question: dict[str, Any], name: str, parsed: Callable[[Any], Result]
 ) -> Answer[Result] | None:
     """None where `question` was not asked under this key, or has expired. Raises RedisDown."""
-    said = what_is_said(key) or {}
-    if any(said.get(part) != value for part, value in question.items()) or "asked_at" not in said:
+    stored = what_is_said(key) or {}
+    if any(stored.get(part) != value for part, value in question.items()) or "asked_at" not in stored:
         return None
-    result = said.get(name)
+    result = stored.get(name)
     return Answer(
-        datetime.fromisoformat(said["asked_at"]),
+        datetime.fromisoformat(stored["asked_at"]),
         None if result is None else parsed(result),
-        stored_words(said.get("reason")),
+        stored_words(stored.get("reason")),
     )
 
 

@@ -193,8 +193,8 @@ def connected(cluster: Cluster) -> Wire:
 def _current(cluster: Cluster) -> tuple[Wire, Wire | None]:
     """With the wire that it replaces, to be closed: that takes a while, and other clusters' callers need not wait."""
     with _guard:
-        said, known = _wires.get(cluster.name, ([], None))
-        if known is not None and known.usable and said == registration(cluster):
+        registered, known = _wires.get(cluster.name, ([], None))
+        if known is not None and known.usable and registered == registration(cluster):
             return known, None
         wire = Wire()
         _wires[cluster.name] = (registration(cluster), wire)

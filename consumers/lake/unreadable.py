@@ -33,8 +33,8 @@ def is_of_a_file(lake: Lake, error: BaseException) -> bool:
     if isinstance(error, pa.ArrowException):
         return True
     # Arrow says so of pages that are cut off; an error of the disk has a number, one of a network may have none.
-    told = is_local(lake) or lake.filesystem.type_name == "s3"
-    return isinstance(error, OSError) and error.errno is None and told
+    is_known_store = is_local(lake) or lake.filesystem.type_name == "s3"
+    return isinstance(error, OSError) and error.errno is None and is_known_store
 
 
 def is_local(lake: Lake) -> bool:

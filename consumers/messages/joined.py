@@ -99,21 +99,21 @@ class FoundCopies:
 
     @classmethod
     def of_json(cls, text: str) -> "FoundCopies":
-        said = json.loads(text)
+        document = json.loads(text)
         return cls(
-            at=datetime.fromisoformat(said["at"]),
-            wanted=said["wanted"],
-            copies=tuple(map(_copy, said["copies"])),
-            others=tuple(map(_copy, said["others"])),
-            searched=tuple(SearchedPlace(**one) for one in said["searched"]),
-            offsets=tuple(QueueOffset(**(one | {"place": QueuePlace(**one["place"])})) for one in said["offsets"]),
-            calls=said["calls"],
+            at=datetime.fromisoformat(document["at"]),
+            wanted=document["wanted"],
+            copies=tuple(map(_copy, document["copies"])),
+            others=tuple(map(_copy, document["others"])),
+            searched=tuple(SearchedPlace(**one) for one in document["searched"]),
+            offsets=tuple(QueueOffset(**(one | {"place": QueuePlace(**one["place"])})) for one in document["offsets"]),
+            calls=document["calls"],
         )
 
 
-def _copy(said: dict[str, Any]) -> StoredCopy:
-    times = {name: None if said[name] is None else datetime.fromisoformat(said[name]) for name in TIMES}
-    return StoredCopy(**(said | times | {"place": QueuePlace(**said["place"])}))
+def _copy(document: dict[str, Any]) -> StoredCopy:
+    times = {name: None if document[name] is None else datetime.fromisoformat(document[name]) for name in TIMES}
+    return StoredCopy(**(document | times | {"place": QueuePlace(**document["place"])}))
 
 
 def copy_of(message: StoredMessage, broker: str, due_at: datetime | None = None) -> StoredCopy:
@@ -121,23 +121,23 @@ def copy_of(message: StoredMessage, broker: str, due_at: datetime | None = None)
     born_at, stored_at = time_of(message.born_ms), time_of(message.stored_ms)
     if born_at is None or stored_at is None:
         raise RemoteProtocolError(f"the message at {message.queue_offset} bears a time that no calendar has")
-    said = message.properties
+    properties = message.properties
     return StoredCopy(
         place=QueuePlace(message.topic, broker, message.queue_id),
         offset=message.queue_offset,
         stored_id=message.stored_id,
-        message_id=said.get("UNIQ_KEY"),
-        keys=said.get("KEYS"),
-        tags=said.get("TAGS"),
-        origin_topic=next((said[name] for name in ORIGIN_TOPICS if name in said), None),
-        origin_message_id=next((said[name] for name in ORIGIN_MESSAGE_IDS if name in said), None),
-        real_topic=said.get("REAL_TOPIC"),
+        message_id=properties.get("UNIQ_KEY"),
+        keys=properties.get("KEYS"),
+        tags=properties.get("TAGS"),
+        origin_topic=next((properties[name] for name in ORIGIN_TOPICS if name in properties), None),
+        origin_message_id=next((properties[name] for name in ORIGIN_MESSAGE_IDS if name in properties), None),
+        real_topic=properties.get("REAL_TOPIC"),
         reconsume_times=message.reconsume_times,
         born_at=born_at,
         stored_at=stored_at,
         due_at=due_at,
         digest=hashlib.blake2b(message.stored_body, digest_size=16).hexdigest(),
-        resent=RESEND_PROPERTY in said,
+        resent=RESEND_PROPERTY in properties,
     )
 
 

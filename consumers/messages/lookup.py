@@ -163,8 +163,8 @@ class Lookup:
         if topic is not None:
             return [topic]
         kinds = ((copy, kind_of(copy)) for copy in self._copies.values())
-        told = {copy.place.topic if kind is CopyKind.ORIGINAL else copy.origin_topic for copy, kind in kinds}
-        return sorted(one for one in told if one) or sorted(self.topics.normal)
+        topics = {copy.place.topic if kind is CopyKind.ORIGINAL else copy.origin_topic for copy, kind in kinds}
+        return sorted(one for one in topics if one) or sorted(self.topics.normal)
 
     async def _search(self, key: str, topics: Iterable[str], *, others: bool = False) -> None:
         places = [(topic, broker) for topic in topics for broker in self._brokers_of(topic)]

@@ -336,9 +336,9 @@ def _send_row(copy: StoredCopy, first: StoredCopy) -> SendRow:
 def _sent_words(sends: Sequence[StoredCopy]) -> str:
     words = {"n": len(sends)}
     if len({copy.identity for copy in sends}) == 1:
-        said = gettext("Stored %(n)s times with one ID: its producer sent it again.") % words
+        sentence = gettext("Stored %(n)s times with one ID: its producer sent it again.") % words
     else:
-        said = gettext("Sent %(n)s times: these messages share a key and have different IDs.") % words
+        sentence = gettext("Sent %(n)s times: these messages share a key and have different IDs.") % words
     if len({copy.digest for copy in sends}) > 1:
-        said = f"{said} {gettext('Their bodies differ, so they may be different messages.')}"
-    return f"{said} {gettext('This is no repeated consumption.')}"
+        sentence = f"{sentence} {gettext('Their bodies differ, so they may be different messages.')}"
+    return f"{sentence} {gettext('This is no repeated consumption.')}"

@@ -170,12 +170,12 @@ def delivery_sentence(one: Delivery, owner: str | None, owners: Owners | None, n
     words = {"times": _times(one, now), "basis": str(DEAD) if one.is_dead else basis_words(one.basis)}
     if one.basis is DeliveryBasis.COUNTED:
         count = {"n": f"{one.times:,}", **words}
-        said = ngettext("%(n)s more %(times)s, %(basis)s", "%(n)s more %(times)s, %(basis)s", one.times) % count
+        sentence = ngettext("%(n)s more %(times)s, %(basis)s", "%(n)s more %(times)s, %(basis)s", one.times) % count
     elif owner is None:
-        said = gettext("%(times)s, member unknown, %(basis)s") % words
+        sentence = gettext("%(times)s, member unknown, %(basis)s") % words
     else:
-        said = gettext("%(times)s by %(owner)s, %(basis)s") % {**words, "owner": _named(owner, owners, now)}
-    return said if one.certain else gettext("possibly %(delivery)s") % {"delivery": said}
+        sentence = gettext("%(times)s by %(owner)s, %(basis)s") % {**words, "owner": _named(owner, owners, now)}
+    return sentence if one.certain else gettext("possibly %(delivery)s") % {"delivery": sentence}
 
 
 def _named(owner: str, owners: Owners | None, now: datetime) -> str:

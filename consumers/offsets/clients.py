@@ -137,8 +137,8 @@ class Members:
     @property
     def told_commit_seconds(self) -> float | None:
         """The longest commit interval that a member reports; null where none does."""
-        told = [_whole((client["settings"] or {}).get(INTERVAL)) for client in self.clients]
-        milliseconds = [value for value in told if value is not None]
+        reported = [_whole((client["settings"] or {}).get(INTERVAL)) for client in self.clients]
+        milliseconds = [value for value in reported if value is not None]
         return max(milliseconds) / 1000 if milliseconds else None
 
     @property

@@ -88,13 +88,13 @@ class Files:
     def stores(self, key: QueueKey, is_broadcasting: bool, broker_offset: int | None) -> list[StoreRow]:
         """The stores of a queue by file. Where files should contain the queue but do not, one store that says why."""
         rows = self.rows.get(key, [])
-        said = [self._store(row, broker_offset) for row in rows]
-        kinds = {store.kind for store in said}
+        shown = [self._store(row, broker_offset) for row in rows]
+        kinds = {store.kind for store in shown}
         if BROKER_FILE not in kinds and not is_broadcasting:
-            said += self._silent_broker(key[1])
+            shown += self._silent_broker(key[1])
         if is_broadcasting:
-            said += self._silent_consumers({store.source for store in said})
-        return sorted(said, key=lambda store: (store.kind, store.source or ""))
+            shown += self._silent_consumers({store.source for store in shown})
+        return sorted(shown, key=lambda store: (store.kind, store.source or ""))
 
     def _store(self, row: dict[str, Any], broker_offset: int | None) -> StoreRow:
         file = next(file for file in self.found if file.path == row["source"])
@@ -124,11 +124,11 @@ class Files:
             ]
         return [self._silent(file, BROKER_FILE) for file in files]
 
-    def _silent_consumers(self, spoke: set[str | None]) -> list[StoreRow]:
+    def _silent_consumers(self, sources: set[str | None]) -> list[StoreRow]:
         files = [file for file in self.found if file.kind == CONSUMER_FILE]
         if not files:
             return [_absent(CONSUMER_FILE, self._no_file(gettext("no offset file of this group's clients was found")))]
-        return [self._silent(file, CONSUMER_FILE) for file in files if file.path not in spoke]
+        return [self._silent(file, CONSUMER_FILE) for file in files if file.path not in sources]
 
     def _no_file(self, otherwise: str) -> str:
         if self.names_files:

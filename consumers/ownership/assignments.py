@@ -41,9 +41,9 @@ def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | No
 def answers_of(group: ConsumerGroup) -> tuple[list[bool], Patience]:
     """Of each present member whether it spoke when it was asked last; and how long what members said holds."""
     present = Client.objects.filter(group=group, gone_by=None)
-    spoke = list(present.values_list("client_id", "running_info_at", "running_info_error"))
-    answers = [at is not None and error is None for _, at, error in spoke]
-    return answers, patience_of(group, frozenset(client_id for client_id, _, error in spoke if error))
+    answered = list(present.values_list("client_id", "running_info_at", "running_info_error"))
+    answers = [at is not None and error is None for _, at, error in answered]
+    return answers, patience_of(group, frozenset(client_id for client_id, _, error in answered if error))
 
 
 def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
@@ -148,8 +148,8 @@ def changed_words(segment: Segment) -> str:
         return gettext("reported at once by %(owners)s: one had just taken it over") % {
             "owners": listed(claim.owner for claim in segment.claims)
         }
-    told, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
-    between = gettext("between %(after)s and %(before)s") % {"after": utc(told), "before": utc(denied)}
+    reported_at, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
+    between = gettext("between %(after)s and %(before)s") % {"after": utc(reported_at), "before": utc(denied)}
     names, after = _names(left), _names([claim for claim in segment.claims if claim not in left])
     if not after:
         return gettext("released %(between)s by %(owners)s") % {"between": between, "owners": names}

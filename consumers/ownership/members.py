@@ -91,13 +91,13 @@ def group_rates(group: ConsumerGroup, now: datetime) -> Rates:
 
 
 def _means(windows: pa.Table, newest: pa.Table, since: datetime, until: datetime) -> Rates:
-    told = {row[:3]: row[3:] for row in _rows(newest, *KEY, "consume_rate", "unknown_reason")}
+    rates = {row[:3]: row[3:] for row in _rows(newest, *KEY, "consume_rate", "unknown_reason")}
     means = windows.group_by(list(KEY)).aggregate([("consume_rate", "mean")])
     consumed: dict[QueueKey, float | None] = {}
     reasons: dict[QueueKey, str] = {}
     for topic, broker, queue_id, mean in _rows(means, *KEY, "consume_rate_mean"):
         key = topic, broker, queue_id
-        rate, reason = told.get(key, (None, gettext("no poll in the minute before %(until)s") % {"until": utc(until)}))
+        rate, reason = rates.get(key, (None, gettext("no poll in the minute before %(until)s") % {"until": utc(until)}))
         if rate is None and reason not in NO_LAG_REASONS:
             reasons[key] = reason_words(reason) if reason else str(UNTOLD["consume_rate"])
         consumed[key] = None if rate is None else mean
@@ -221,7 +221,7 @@ def members_unknown(group: ConsumerGroup, *, now: datetime) -> str | None:
 def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> MemberRow:
     answered = client.running_info_at is not None and client.running_info_error is None
     silent = stored_words(client.running_info_error) or str(NOT_SAMPLED)
-    said = client.settings or {}
+    settings = client.settings or {}
     values: dict[str, Any] = {
         "version": client.version,
         "online_since": client.started_at,
@@ -231,8 +231,8 @@ def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> Membe
         "sub_version": client.sub_version,
         "strategy": client.strategy,
         "orderly": client.orderly,
-        "consume_type": said.get(CONSUME_TYPE) or group.consume_type,
-        "message_model": said.get(MESSAGE_MODEL) or group.message_model,
+        "consume_type": settings.get(CONSUME_TYPE) or group.consume_type,
+        "message_model": settings.get(MESSAGE_MODEL) or group.message_model,
         # A member that answered and holds nothing holds zero queues: that was read.
         "queues": len(work.held.get(client.client_id, ())) if answered else None,
     }

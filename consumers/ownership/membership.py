@@ -208,11 +208,11 @@ def _lost(share: TopicShare, client_id: str, found: list[tuple[int, Held]], cloc
 Differing = dict[str, list[MemberReport]]  # by what they say
 
 
-def differing(evidence: Evidence, said: Callable[[MemberReport], str | None]) -> Differing:
+def differing(evidence: Evidence, value_of: Callable[[MemberReport], str | None]) -> Differing:
     """Empty where all that say anything agree. Those that have not said (None) prove no difference."""
     found: Differing = {}
     for member in evidence.members:
-        value = said(member) if member.spoke else None
+        value = value_of(member) if member.spoke else None
         if value is not None:
             found.setdefault(value, []).append(member)
     return found if len(found) > 1 else {}

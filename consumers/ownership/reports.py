@@ -122,8 +122,8 @@ def _then(client: Client, subscribed: dict[str, Expression] | None, retry: str) 
     """Intervals leave out the group's own retry topic, to which a member subscribes for as long as it lives."""
     if subscribed is None:
         return None
-    said = _said(client.subscriptions) or {}
-    return subscribed | {topic: said[topic] for topic in said if topic == retry}
+    reported = _said(client.subscriptions) or {}
+    return subscribed | {topic: reported[topic] for topic in reported if topic == retry}
 
 
 def _facts(client: Client, expressions: dict[str, Expression] | None) -> MemberReport:

@@ -51,10 +51,10 @@ class Patience:
     unchanged: tuple[datetime, datetime] | None = None
     silent: frozenset[str] = frozenset()
 
-    def until(self, client_id: str, told: datetime) -> datetime:
-        if self.unchanged is not None and client_id not in self.silent and told >= self.unchanged[0]:
-            told = max(told, self.unchanged[1])
-        return told + self.length
+    def until(self, client_id: str, reported_at: datetime) -> datetime:
+        if self.unchanged is not None and client_id not in self.silent and reported_at >= self.unchanged[0]:
+            reported_at = max(reported_at, self.unchanged[1])
+        return reported_at + self.length
 
 
 def patience_of(group: ConsumerGroup, silent: frozenset[str] = frozenset()) -> Patience:
@@ -103,8 +103,10 @@ def first_claims(group: ConsumerGroup, after: datetime, by: datetime) -> Claims:
 def _by_queue(rows: QuerySet[Assignment]) -> Claims:
     claims: Claims = {}
     times = map(as_text, ("seen_since", "last_seen", "gone_by"))
-    for queue, owner, since, told, gone_by in rows.order_by("seen_since").values_list("queue_id", "client_id", *times):
-        claim = Claim(owner, moment(since), moment(told), moment_or_none(gone_by))
+    for queue, owner, since, reported_at, gone_by in rows.order_by("seen_since").values_list(
+        "queue_id", "client_id", *times
+    ):
+        claim = Claim(owner, moment(since), moment(reported_at), moment_or_none(gone_by))
         claims.setdefault(queue, []).append(claim)
     return claims
 
@@ -199,12 +201,12 @@ def segments(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: da
     """They fill [since, until). `claims` of one queue, the earliest first."""
     if not doubts.unread and len(claims) == 1 and _covers(claims[0], doubts, since, until):
         return [Segment(since, until, Holding.OWNER, tuple(claims))]
-    told = [
+    pieces = [
         piece
         for start, end in _between_ends(claims, doubts, since, until)
         for piece in _told(claims, doubts, start, end)
     ]
-    return _joined(_with_holes(told, doubts.unread) if doubts.unread else told)
+    return _joined(_with_holes(pieces, doubts.unread) if doubts.unread else pieces)
 
 
 def _covers(claim: Claim, doubts: Doubts, since: datetime, until: datetime) -> bool:
@@ -252,11 +254,11 @@ def _left(
     left: Sequence[Claim], then: Sequence[Claim], longest: timedelta, since: datetime, until: datetime
 ) -> Segment:
     """The same owner before and after a long silence may have held it all the time, or not."""
-    told, denied = left[-1].told, left[-1].gone_by
-    if denied is not None and denied - told > longest and {claim.owner for claim in then} == {left[-1].owner}:
+    reported_at, denied = left[-1].told, left[-1].gone_by
+    if denied is not None and denied - reported_at > longest and {claim.owner for claim in then} == {left[-1].owner}:
         reason = gettext("%(owner)s did not report its queues between %(after)s and %(before)s") % {
             "owner": left[-1].owner,
-            "after": utc(told),
+            "after": utc(reported_at),
             "before": utc(denied),
         }
         return Segment(since, until, Holding.UNKNOWN, reason=reason)
@@ -277,12 +279,12 @@ def _unclaimed(silent: Sequence[Stretch], since: datetime, until: datetime) -> I
 def _successors(claims: Sequence[Claim], left: Sequence[Claim]) -> tuple[Claim, ...]:
     """Those that were first told by the answer that denied the others."""
     denied = max(claim.gone_by for claim in left if claim.gone_by is not None)
-    told = max(claim.told for claim in left)
-    return tuple(claim for claim in claims if told < claim.since <= denied and claim not in left)
+    reported_at = max(claim.told for claim in left)
+    return tuple(claim for claim in claims if reported_at < claim.since <= denied and claim not in left)
 
 
-def _with_holes(told: Sequence[Segment], unread: Sequence[Stretch]) -> Iterator[Segment]:
-    for segment in told:
+def _with_holes(pieces: Sequence[Segment], unread: Sequence[Stretch]) -> Iterator[Segment]:
+    for segment in pieces:
         reached = segment.since
         for hole in within(unread, segment.since, segment.until):
             if hole.since > reached:
@@ -293,9 +295,9 @@ def _with_holes(told: Sequence[Segment], unread: Sequence[Stretch]) -> Iterator[
             yield segment._replace(since=reached)
 
 
-def _joined(told: Sequence[Segment] | Iterator[Segment]) -> list[Segment]:
+def _joined(pieces: Sequence[Segment] | Iterator[Segment]) -> list[Segment]:
     joined: list[Segment] = []
-    for segment in told:
+    for segment in pieces:
         if joined and joined[-1][2:] == segment[2:]:
             joined[-1] = joined[-1]._replace(until=segment.until)
         else:

@@ -131,15 +131,15 @@ class _Change(NamedTuple):
 
 
 def periods(
-    said: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
+    reports: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
 ) -> list[Period]:
-    """`said` of one topic; `answered`: of every client, from one answer to another. In order, within [since, until)."""
-    if _is_agreed(said, answered):
+    """Returns the periods of one topic in order, within [since, until). `answered`: each client's spans between answers."""
+    if _is_agreed(reports, answered):
         return []
     found: list[Period] = []
     wanted: dict[Expression | None, set[str]] = {}
     before = since
-    for at, changes in _by_time(_changes(said, answered, since, until)):
+    for at, changes in _by_time(_changes(reports, answered, since, until)):
         if len(wanted) > 1 and at - before > INSTANT:
             if not found or found[-1].until != before:
                 found.append(Period(before, at))
@@ -150,12 +150,12 @@ def periods(
     return found
 
 
-def _is_agreed(said: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]]) -> bool:
+def _is_agreed(reports: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]]) -> bool:
     """Everybody who answered wanted the same all the time: the usual case, without a look at times."""
-    if len({one.wanted for one in said}) > 1:
+    if len({one.wanted for one in reports}) > 1:
         return False
     own: dict[str, list[Span]] = {}
-    for one in said:
+    for one in reports:
         own.setdefault(one.client_id, []).append((one.since, one.until))
     return all(
         not list(uncovered(own.get(client_id, ()), start, end))
@@ -165,10 +165,10 @@ def _is_agreed(said: Sequence[SubscriptionReport], answered: Mapping[str, Sequen
 
 
 def _changes(
-    said: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
+    reports: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
 ) -> Iterator[_Change]:
     spoken: dict[str, list[Span]] = {}
-    for one in said:
+    for one in reports:
         spoken.setdefault(one.client_id, []).append((one.since, one.doubt_until))
         yield from _within(one.wanted, one.client_id, (one.since, one.until), since, until)
     for client_id, spans in answered.items():
@@ -236,7 +236,7 @@ def subscription_history(group: ConsumerGroup, *, since: datetime, until: dateti
     present = Client.objects.filter(group=group, gone_by=None).order_by("client_id")
     answers = list(present.values_list("client_id", "running_info_at", "running_info_error"))
     silent = frozenset(client_id for client_id, _, error in answers if error)
-    unsaid = {client_id: error or str(NOT_SAMPLED) for client_id, spoke_at, error in answers if spoke_at is None}
+    reasons = {client_id: error or str(NOT_SAMPLED) for client_id, spoke_at, error in answers if spoke_at is None}
     differences = _differences(rows, patience_of(group, silent), since, until)
     _refuse(
         sum(len(one.wanted) for one in differences),
@@ -248,7 +248,7 @@ def subscription_history(group: ConsumerGroup, *, since: datetime, until: dateti
         until,
         [_row(row) for row in rows],
         differences,
-        _unknown(bool(rows), unsaid),
+        _unknown(bool(rows), reasons),
     )
 
 
@@ -262,9 +262,9 @@ def silence_words(client_id: str, error: str | None) -> str:
     return labelled(silence, stored_words(error)) if error else silence
 
 
-def _unknown(is_anything_said: bool, unsaid: dict[str, str]) -> dict[str, str]:
-    why = next((silence_words(client_id, error) for client_id, error in unsaid.items()), None)
-    if why is None and not is_anything_said:
+def _unknown(is_any_reported: bool, reasons: dict[str, str]) -> dict[str, str]:
+    why = next((silence_words(client_id, error) for client_id, error in reasons.items()), None)
+    if why is None and not is_any_reported:
         why = str(NOBODY_SAID)
     return dict.fromkeys(("subscriptions", "differences"), why) if why else {}
 
@@ -286,13 +286,13 @@ def _differences(
         end = row.last_seen + INSTANT if row.gone_by else patience.until(row.client_id, row.last_seen)
         wanted = expression(row.expression_type, row.expression)
         texts.setdefault(wanted, (row.expression, row.expression_type))
-        said = SubscriptionReport(row.client_id, wanted, row.seen_since, end, row.gone_by or end)
-        by_topic.setdefault(row.topic, []).append(said)
+        report = SubscriptionReport(row.client_id, wanted, row.seen_since, end, row.gone_by or end)
+        by_topic.setdefault(row.topic, []).append(report)
         answered.setdefault(row.client_id, []).append((row.seen_since, end))
     return [
         _difference(topic, period, texts, until)
-        for topic, said in by_topic.items()
-        for period in periods(said, answered, since, until)
+        for topic, report in by_topic.items()
+        for period in periods(report, answered, since, until)
     ]
 
 

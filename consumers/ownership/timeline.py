@@ -78,7 +78,7 @@ class Listed:
         """Three queries."""
         touching = Q(seen_since__lt=until) & (Q(gone_by=None) | Q(gone_by__gt=since))
         members = Client.objects.filter(touching, group=group).order_by("client_id", "seen_since")
-        said = ClientSubscription.objects.filter(touching, group=group).order_by("topic", "seen_since")
+        subscriptions = ClientSubscription.objects.filter(touching, group=group).order_by("topic", "seen_since")
         first, last, gone_by = as_text("seen_since"), as_text("last_seen"), as_text("gone_by")
         return cls(
             [
@@ -88,8 +88,10 @@ class Listed:
                 )
             ],
             [
-                Subscribed(client_id, topic, moment(begun), moment(told), moment_or_none(ended))
-                for client_id, topic, begun, told, ended in said.values_list("client_id", "topic", first, last, gone_by)
+                Subscribed(client_id, topic, moment(begun), moment(reported_at), moment_or_none(ended))
+                for client_id, topic, begun, reported_at, ended in subscriptions.values_list(
+                    "client_id", "topic", first, last, gone_by
+                )
             ],
             group.clients.aggregate(first=Min("seen_since"))["first"],
         )
@@ -206,9 +208,9 @@ def _not_asked(group: ConsumerGroup, since: datetime, until: datetime, patience:
 
 def unsubscribed(listed: Listed, topic: str, since: datetime, until: datetime) -> Iterator[Stretch]:
     """While members had said what they subscribe to, and none subscribed to the topic."""
-    said = [(one.since, one.gone_by or until) for one in listed.subscribed]
+    subscribed = [(one.since, one.gone_by or until) for one in listed.subscribed]
     wanted = [(one.since, one.gone_by or until) for one in listed.subscribed if one.topic == topic]
-    silent = list(uncovered(said, since, until))
+    silent = list(uncovered(subscribed, since, until))
     for start, end in uncovered([*wanted, *silent], since, until):
         yield Stretch(start, end, gettext("no member subscribed to %(topic)s") % {"topic": topic})
 
@@ -288,17 +290,17 @@ class Axis(NamedTuple):
         return self.since + self.step * self.cells
 
 
-def runs(told: Sequence[Segment], axis: Axis, places: Mapping[str, int]) -> list[TimelineRun]:
-    """`told` in order, within the axis; `places`: of the owners in the timeline's list."""
-    if len(told) == 1:
-        return [_run(told[0], axis.cells, places)]
+def runs(pieces: Sequence[Segment], axis: Axis, places: Mapping[str, int]) -> list[TimelineRun]:
+    """`pieces` in order, within the axis; `places`: of the owners in the timeline's list."""
+    if len(pieces) == 1:
+        return [_run(pieces[0], axis.cells, places)]
     cells: list[int | None] = [None] * axis.cells
-    for number in sorted(range(len(told)), key=lambda number: SEVERITY[told[number].holding]):
-        first = (told[number].since - axis.since) // axis.step
-        last = -((axis.since - told[number].until) // axis.step)
+    for number in sorted(range(len(pieces)), key=lambda number: SEVERITY[pieces[number].holding]):
+        first = (pieces[number].since - axis.since) // axis.step
+        last = -((axis.since - pieces[number].until) // axis.step)
         cells[first:last] = [number] * (last - first)
     found = ((number, len(list(same))) for number, same in groupby(cells))
-    return [_run(told[number], length, places) for number, length in found if number is not None]
+    return [_run(pieces[number], length, places) for number, length in found if number is not None]
 
 
 def _run(segment: Segment, cells: int, places: Mapping[str, int]) -> TimelineRun:
@@ -320,13 +322,13 @@ class RunsByPattern:
     def runs(self, claims: Sequence[Claim], doubts: Doubts) -> list[TimelineRun]:
         owners = list(dict.fromkeys([claim.owner for claim in claims]))
         mine = [self._places[owner] for owner in owners]
-        pattern = tuple([(owners.index(owner), since, told, gone_by) for owner, since, told, gone_by in claims])
+        pattern = tuple([(owners.index(owner), since, pieces, gone_by) for owner, since, pieces, gone_by in claims])
         # The reason names an owner that has not answered for too long.
         silent = [c.owner for c in claims if c.gone_by is None and c.certain_until(doubts.patience) < self._until]
         key = (pattern, id(doubts.silent), tuple(silent))
         if key not in self._known:
-            told = segments(claims, doubts, self._axis.since, self._until)
-            self._known[key] = mine, runs(told, self._axis, self._places), doubts
+            pieces = segments(claims, doubts, self._axis.since, self._until)
+            self._known[key] = mine, runs(pieces, self._axis, self._places), doubts
         theirs, known, _ = self._known[key]
         if theirs == mine:
             return known

@@ -121,12 +121,12 @@ def sentence(error: BaseException) -> str:
         if (known := _by_type(one)) is not None:
             return known
     try:
-        said = " ".join(_said(one) for one in chain).lower()
+        text = " ".join(_said(one) for one in chain).lower()
     except (Py4JNetworkError, ConnectionError):
         # What the exception says is asked of the Java process, which does not answer.
         return JVM_GONE
     for words, known in KNOWN:
-        if any(word in said for word in words):
+        if any(word in text for word in words):
             return known
     if any(_is_of_spark(one) for one in chain):
         return WITHIN_SPARK
@@ -177,13 +177,13 @@ def _said(error: BaseException) -> str:
 
 def _of_java(thrown: object) -> str:
     """Names and messages of a Java exception and of its causes."""
-    said: list[str] = []
+    lines: list[str] = []
     for _ in range(DEEPEST):
         if thrown is None:
             break
-        said += [str(thrown.getClass().getName()), str(thrown.getMessage())]  # type: ignore[attr-defined]
+        lines += [str(thrown.getClass().getName()), str(thrown.getMessage())]  # type: ignore[attr-defined]
         thrown = thrown.getCause()  # type: ignore[attr-defined]
-    return " ".join(said)
+    return " ".join(lines)
 
 
 logger = logging.getLogger(__name__)

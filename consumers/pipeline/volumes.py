@@ -84,17 +84,17 @@ class Spanned:
         is_whole = self._is_whole(at_us, step_us, microseconds(EPOCH + reach))
         values: dict[str, list[Any]] = {}
         # Of each volume the first part of each span that does not tell it; the number of rows where all do.
-        untold, none = {}, len(at_us)
+        unknown, none = {}, len(at_us)
         for name in VOLUMES:
             numbers = _floats(parts[name])
-            untold[name] = np.minimum.reduceat(np.where(np.isnan(numbers), np.arange(none), none), self.first)
+            unknown[name] = np.minimum.reduceat(np.where(np.isnan(numbers), np.arange(none), none), self.first)
             total = np.where(is_whole, np.add.reduceat(numbers, self.first), np.nan)
             values[name] = [None if math.isnan(value) else int(value) for value in total.tolist()]
         reasons: list[dict[str, str]] = [{} for _ in self.first]
-        for row in np.flatnonzero(~is_whole | np.any([rows < none for rows in untold.values()], axis=0)).tolist():
+        for row in np.flatnonzero(~is_whole | np.any([rows < none for rows in unknown.values()], axis=0)).tolist():
             for name in VOLUMES:
                 if values[name][row] is None:
-                    part = int(untold[name][row])
+                    part = int(unknown[name][row])
                     known = parts["volumes_unknown"][part] if part < none else {name: VolumeReason.PART_MISSING}
                     reasons[row][name] = known.get(name, VolumeReason.NOT_RECORDED)
         return values | {"volumes_unknown": reasons}

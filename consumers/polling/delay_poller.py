@@ -302,9 +302,9 @@ async def collect_delays(turn: DelayTurn, brokers: Sequence[BrokerReading], memo
     clock = asyncio.get_running_loop().time
     began, calls, received = clock(), turn.pool.calls, turn.pool.bytes_received
     failures = {one.name: _why_not(one, one.delays) for one in brokers if one.read and one.delays is not None}
-    told = {one.name: one for one in brokers if one.name in failures and failures[one.name] is None}
-    admins = {name: BrokerAdmin(turn.pool, one.address) for name, one in told.items() if one.address}
-    offsets = await _offsets(turn, admins, told)
+    answered = {one.name: one for one in brokers if one.name in failures and failures[one.name] is None}
+    admins = {name: BrokerAdmin(turn.pool, one.address) for name, one in answered.items() if one.address}
+    offsets = await _offsets(turn, admins, answered)
     waiting = {
         (name, level): (of.delay_offset(level), of.ends[level]) for name, of in offsets.items() for level in of.backlogs
     }

@@ -87,15 +87,15 @@ def head_answer(message: StoredMessage) -> HeadAnswer:
     """RocketMQ's own properties of the message (5.4.0, MessageConst). A message without an id is identified by its
     place.
     """
-    said = message.properties
+    properties = message.properties
     born_at, stored_at = time_of(message.born_ms), time_of(message.stored_ms)
     if born_at is None or stored_at is None:
         return HeadAnswer(error=stored_reason(PollProblem.WITHOUT_TIME, offset=str(message.queue_offset)))
     return HeadAnswer(
-        message_id=said.get("UNIQ_KEY", message.stored_id)[:255],
-        origin_topic=said["RETRY_TOPIC"][:255] if "RETRY_TOPIC" in said else None,
-        keys=said.get("KEYS"),
-        tags=said.get("TAGS"),
+        message_id=properties.get("UNIQ_KEY", message.stored_id)[:255],
+        origin_topic=properties["RETRY_TOPIC"][:255] if "RETRY_TOPIC" in properties else None,
+        keys=properties.get("KEYS"),
+        tags=properties.get("TAGS"),
         reconsume_times=message.reconsume_times,
         size=message.body_bytes,
         born_at=born_at,

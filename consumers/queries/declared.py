@@ -59,9 +59,9 @@ def public(
     count; `tooltip`, one sentence for its column head. For the list of groups: `stored`, the row that has it
     (groups/rows.py), and the place of its `column`.
     """
-    said = {"help": help, "of": of, "name": name, "label": label, "unit": unit, "number": number, "stored": stored}
-    said |= {"column": column, "tooltip": tooltip}
-    return {key: value for key, value in said.items() if value is not None}
+    metadata = {"help": help, "of": of, "name": name, "label": label, "unit": unit, "number": number, "stored": stored}
+    metadata |= {"column": column, "tooltip": tooltip}
+    return {key: value for key, value in metadata.items() if value is not None}
 
 
 def answer(text: str | None = None, *, name: str | None = None, last: Sequence[str] = ()) -> Callable[[Row], Row]:

@@ -327,10 +327,10 @@ def _topics(value: Any) -> str:
     if not isinstance(value, Mapping):
         return ids(value)
     shown = [
-        labelled(topic, _subscribed(said))
-        if isinstance(said, Mapping)
-        else gettext("%(topic)s has %(queues)s") % {"topic": topic, "queues": queue_count(said)}
-        for topic, said in sorted(value.items())[:MOST_TOPICS]
+        labelled(topic, _subscribed(subscriptions))
+        if isinstance(subscriptions, Mapping)
+        else gettext("%(topic)s has %(queues)s") % {"topic": topic, "queues": queue_count(subscriptions)}
+        for topic, subscriptions in sorted(value.items())[:MOST_TOPICS]
     ]
     if len(value) > MOST_TOPICS:
         more = len(value) - MOST_TOPICS
@@ -338,9 +338,11 @@ def _topics(value: Any) -> str:
     return chained(shown)
 
 
-def _subscribed(said: Mapping[str, Sequence[str]]) -> str:
+def _subscribed(subscriptions: Mapping[str, Sequence[str]]) -> str:
     parts = []
-    for text, members in sorted(said.items(), key=lambda item: (item[0] == NOT_AT_ALL, -len(item[1]), item[0])):
+    for text, members in sorted(
+        subscriptions.items(), key=lambda item: (item[0] == NOT_AT_ALL, -len(item[1]), item[0])
+    ):
         template = gettext("%(text)s by %(ids)s") if text != NOT_AT_ALL else gettext("not by %(ids)s")
         parts.append(template % {"text": text, "ids": ids(members)})
     return clauses(parts)

@@ -54,16 +54,16 @@ def words_that_protect_nothing() -> list[str]:
 
 
 def _addresses_of_clusters() -> dict[str, Addresses]:
-    said: dict[str, list[str]] = {cluster.name: cluster.name_servers for cluster in Cluster.objects.all()}
+    by_cluster: dict[str, list[str]] = {cluster.name: cluster.name_servers for cluster in Cluster.objects.all()}
     for name, address in Broker.objects.values_list("cluster__name", "address"):
-        said[name].append(address)
-    return {name: _addresses(addresses) for name, addresses in said.items()}
+        by_cluster[name].append(address)
+    return {name: _addresses(addresses) for name, addresses in by_cluster.items()}
 
 
-def _addresses(said: Iterable[str]) -> Addresses:
+def _addresses(texts: Iterable[str]) -> Addresses:
     """What is no address is left out: a word of the setting may be a name."""
     found = set()
-    for text in said:
+    for text in texts:
         try:
             address = registered_address(text)
         except LocalProtocolError:

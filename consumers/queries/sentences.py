@@ -135,13 +135,13 @@ def _place_in_sentence(item: tuple[str, Any]) -> tuple[int, str]:
 
 
 def _phrase(name: str, value: Any) -> str:
-    said = _said(name, value)
+    text = _said(name, value)
     if name in PHRASES:
-        return str(PHRASES[name]) % said
+        return str(PHRASES[name]) % text
     words = name
     for unit in ("_seconds", "_messages", "_per_second", "_rate"):
         words = words.removesuffix(unit)
-    return f"{words.replace('_', ' ')}: {said}"
+    return f"{words.replace('_', ' ')}: {text}"
 
 
 def _said(name: str, value: Any) -> str:

@@ -63,8 +63,8 @@ def holders(row: Rebalance) -> Holders:
 
 
 def stayed(held: dict[tuple[str, int], list[str]], moves: Sequence[Move]) -> list[Stayed]:
-    told = {(move.broker, move.queue_id) for move in moves}
-    rest = sorted(key for key in held if key not in told)
+    moved = {(move.broker, move.queue_id) for move in moves}
+    rest = sorted(key for key in held if key not in moved)
     return [Stayed(broker, queue_id, tuple(held[broker, queue_id]) or None) for broker, queue_id in rest]
 
 

@@ -83,10 +83,10 @@ def _ends(found: Facts) -> list[str]:
     return [" → ".join(ends)]
 
 
-def _since(found: Facts, name: str, said: str, otherwise: str) -> str:
-    """`said` with the time of the fact `name`; `otherwise` where that fact is missing."""
+def _since(found: Facts, name: str, known: str, otherwise: str) -> str:
+    """`known` with the time of the fact `name`; `otherwise` where that fact is missing."""
     at = moment(found.get(name))
-    return _(otherwise) if at is None else _(said) % _time(at)
+    return _(otherwise) if at is None else _(known) % _time(at)
 
 
 def _joined(found: Facts) -> list[str]:

@@ -103,22 +103,22 @@ def together(methods: Mapping[QueueKey, ResetMethod | LeftOut]) -> dict[QueueKey
     """Members are told all queues of a topic at a broker in one call. So if one queue is excluded, none is told; and if
     one moves, queues that are at their target are told as well.
     """
-    told = {(key.topic, key.broker) for key, method in methods.items() if method == ResetMethod.CLIENT}
+    notified = {(key.topic, key.broker) for key, method in methods.items() if method == ResetMethod.CLIENT}
     refused: dict[tuple[str, str], tuple[QueueKey, LeftOut]] = {}
     for key, method in methods.items():
         if isinstance(method, LeftOut):
             refused.setdefault((key.topic, key.broker), (key, method))
-    return {key: _settled(key, method, told, refused) for key, method in methods.items()}
+    return {key: _settled(key, method, notified, refused) for key, method in methods.items()}
 
 
 def _settled(
     key: QueueKey,
     method: ResetMethod | LeftOut,
-    told: set[tuple[str, str]],
+    notified: set[tuple[str, str]],
     refused: Mapping[tuple[str, str], tuple[QueueKey, LeftOut]],
 ) -> ResetMethod | LeftOut:
     place = (key.topic, key.broker)
-    if place not in told or method not in (ResetMethod.CLIENT, ResetMethod.NOTHING):
+    if place not in notified or method not in (ResetMethod.CLIENT, ResetMethod.NOTHING):
         return method
     if place not in refused:
         return ResetMethod.CLIENT
@@ -198,10 +198,10 @@ def what_moved(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupSetup, tole
     of one queue.
     """
     read = [row for row in rows if _is_read(fresh.brokers.get(row.broker))]
-    said = [*_members(reset, fresh), *_brokers(reset, rows, fresh), *_queues(read, fresh, tolerance)]
-    if len(said) > SAID:
-        return [*said[:SAID], stored_reason(ApplyReason.MORE_MOVED, n=len(said) - SAID)]
-    return said
+    changes = [*_members(reset, fresh), *_brokers(reset, rows, fresh), *_queues(read, fresh, tolerance)]
+    if len(changes) > SAID:
+        return [*changes[:SAID], stored_reason(ApplyReason.MORE_MOVED, n=len(changes) - SAID)]
+    return changes
 
 
 def why_offset_moved(row: ResetQueue, offset: int | None, tolerance: int) -> str | None:

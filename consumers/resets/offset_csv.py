@@ -194,8 +194,8 @@ def resets_csv(now: datetime, filters: ResetFilters) -> Iterator[str]:
 
 
 def _audited(row: ResetRow, events: list[dict[str, Any]]) -> list[Any]:
-    said = vars(shortened(row))
-    unknown, values = dict(said["unknown"]), {name: said[name] for name in RESET_COLUMNS}
+    fields = vars(shortened(row))
+    unknown, values = dict(fields["unknown"]), {name: fields[name] for name in RESET_COLUMNS}
     totals = {} if row.totals is None else vars(row.totals)
     counts = {name: totals.get(name) for name in COUNTS}
     outcomes = {name: None if row.totals is None else row.totals.outcomes.get(name, 0) for name in OUTCOMES}
@@ -209,8 +209,8 @@ def _audited(row: ResetRow, events: list[dict[str, Any]]) -> list[Any]:
 def _events(ids: Sequence[UUID]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for event in ResetEvent.objects.filter(reset__in=ids).order_by("pk"):
-        said = {"at": event.at.isoformat(), "by": event.by_name, "address": event.address, "via": event.via}
-        found[str(event.reset_id)].append(said | {"sentence": stored_words(event.sentence)})
+        values = {"at": event.at.isoformat(), "by": event.by_name, "address": event.address, "via": event.via}
+        found[str(event.reset_id)].append(values | {"sentence": stored_words(event.sentence)})
     return found
 
 

@@ -275,10 +275,10 @@ def seen_group(seen: Mapping[str, Any] | None) -> SeenGroup | None:
     )
 
 
-def _broker(name: str, said: Mapping[str, Any]) -> SeenBroker:
-    values = {field: said.get(field) for field in OF_BROKERS}
-    unsaid = coded_reason(RowReason.BROKER_UNSAID)
-    unknown: dict[str, str] = {field: unsaid for field, value in values.items() if value is None}
+def _broker(name: str, stored: Mapping[str, Any]) -> SeenBroker:
+    values = {field: stored.get(field) for field in OF_BROKERS}
+    why = coded_reason(RowReason.BROKER_UNSAID)
+    unknown: dict[str, str] = {field: why for field, value in values.items() if value is None}
     return SeenBroker(name=name, **values, unknown=unknown)
 
 
@@ -329,7 +329,11 @@ LONGEST_LIST = 100
 def shortened(row: ResetRow) -> ResetRow:
     """Without its lists of queues where they are long; `unknown` says where to find them."""
     found = {"value": row.value, "chosen_queues": row.chosen_queues}
-    long = {name: len(said) for name, said in found.items() if isinstance(said, list) and len(said) > LONGEST_LIST}
+    long = {
+        name: len(entries)
+        for name, entries in found.items()
+        if isinstance(entries, list) and len(entries) > LONGEST_LIST
+    }
     why = {name: coded_reason(RowReason.LONG_LIST, queues=queues) for name, queues in long.items()}
     elsewhere: dict[str, Any] = dict.fromkeys(long)
     return replace(row, **elsewhere, unknown=row.unknown | why, codes=row.codes | reason_codes(why))

@@ -84,11 +84,11 @@ def why_expired() -> str:
 
 def may_be_written(reset: Reset) -> QuerySet[ResetQueue]:
     """Queues whose broker was told, or is being told, since the reset was last applied or resumed."""
-    told = Q(step__in=(ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED))
+    is_underway = Q(step__in=(ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED))
     # Of a resumed reset, queues were written before.
     lately = Q() if reset.started_at is None else Q(written_at=None) | Q(written_at__gte=reset.started_at)
-    was_told = Q(step=ResetStep.READ_BACK) & ~Q(method=ResetMethod.NOTHING) & lately
-    return ResetQueue.objects.filter(told | was_told, reset=reset)
+    was_written = Q(step=ResetStep.READ_BACK) & ~Q(method=ResetMethod.NOTHING) & lately
+    return ResetQueue.objects.filter(is_underway | was_written, reset=reset)
 
 
 def resumable(reset: Reset) -> QuerySet[ResetQueue]:
@@ -199,8 +199,8 @@ def _group(cluster: str, name: str) -> ConsumerGroup:
     return found
 
 
-def _reason(said: str) -> str:
-    reason = said.strip()
+def _reason(text: str) -> str:
+    reason = text.strip()
     if not reason:
         raise ValueRefused(_("A reset needs a reason: enter why the offsets are moved."))
     if len(reason) > LONGEST_REASON:

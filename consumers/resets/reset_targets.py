@@ -84,9 +84,9 @@ def target_of(kind: ResetKind, value: Any, queue: QueueOffsets, found: FoundOffs
     return TARGETS[kind].offset(value, queue, found)
 
 
-def value_of(kind: ResetKind, said: Any, now: datetime) -> Any:
+def value_of(kind: ResetKind, entered: Any, now: datetime) -> Any:
     """What `Reset.value` stores. Raises ValueRefused."""
-    return TARGETS[kind].parse(said, now)
+    return TARGETS[kind].parse(entered, now)
 
 
 def restored(group: ConsumerGroup, reset_id: str) -> Reset:

@@ -237,11 +237,11 @@ def reset_queues(
 
 
 def queue_row(queue: ResetQueue) -> ResetQueueRow:
-    said = {name: stored_words(getattr(queue, name)) for name in ("left_out", "error", "evidence")}
+    words = {name: stored_words(getattr(queue, name)) for name in ("left_out", "error", "evidence")}
     own = {NAMES.get(name, name): stored_words(reason) for name, reason in queue.unknown.items()}
     readings = [_reading(at, offset) for at, offset in queue.readings]
-    why = _why(queue, said["left_out"]) | own
-    return answered(ResetQueueRow, queue, why, now=queue.now_offset, readings=readings, **said)
+    why = _why(queue, words["left_out"]) | own
+    return answered(ResetQueueRow, queue, why, now=queue.now_offset, readings=readings, **words)
 
 
 def _reading(at: str, offset: int | None) -> OffsetReading:

@@ -202,11 +202,11 @@ class ValueRefused(ResetRefused):
         return {"target": str(self).split("\n")}
 
 
-def whole(said: Any) -> int | None:
+def whole(entered: Any) -> int | None:
     """Null for everything else: a truth, a fraction, words."""
-    if isinstance(said, str) and _WHOLE.fullmatch(said.strip()):
-        return int(said)
-    return said if isinstance(said, int) and not isinstance(said, bool) else None
+    if isinstance(entered, str) and _WHOLE.fullmatch(entered.strip()):
+        return int(entered)
+    return entered if isinstance(entered, int) and not isinstance(entered, bool) else None
 
 
 def is_offset(number: int) -> bool:
@@ -218,73 +218,75 @@ def moment_of(value: str) -> datetime:
     return datetime.fromisoformat(value)
 
 
-def nothing(said: Any, now: datetime) -> None:
-    if said not in (None, ""):
+def nothing(entered: Any, now: datetime) -> None:
+    if entered not in (None, ""):
         raise ValueRefused(_("This target needs no value: leave it out."))
 
 
-def time(said: Any, now: datetime) -> str:
-    at = _parsed_time(said)
+def time(entered: Any, now: datetime) -> str:
+    at = _parsed_time(entered)
     if at > now:
-        raise ValueRefused(_("The time %s lies ahead: messages that are not stored yet cannot be chosen.") % said)
+        raise ValueRefused(_("The time %s lies ahead: messages that are not stored yet cannot be chosen.") % entered)
     if at < datetime(1970, 1, 2, tzinfo=UTC):
-        raise ValueRefused(_("The time %s is from before computers counted it: choose the earliest instead.") % said)
+        raise ValueRefused(_("The time %s is from before computers counted it: choose the earliest instead.") % entered)
     return at.isoformat()
 
 
-def _parsed_time(said: Any) -> datetime:
-    wrong = _("%s is no time: write it as 2026-03-14T02:13:00Z, with its zone.") % (said if said else _("Nothing"))
-    if not isinstance(said, str):
+def _parsed_time(entered: Any) -> datetime:
+    wrong = _("%s is no time: write it as 2026-03-14T02:13:00Z, with its zone.") % (
+        entered if entered else _("Nothing")
+    )
+    if not isinstance(entered, str):
         raise ValueRefused(wrong)
     try:
-        at = datetime.fromisoformat(said.strip())
+        at = datetime.fromisoformat(entered.strip())
         if at.tzinfo is None:
-            raise ValueRefused(_("The time %s does not say its zone: add Z for UTC, or +02:00.") % said)
+            raise ValueRefused(_("The time %s does not say its zone: add Z for UTC, or +02:00.") % entered)
         return at.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise ValueRefused(wrong) from error
 
 
-def offset(said: Any, now: datetime) -> int:
-    number = whole(said)
+def offset(entered: Any, now: datetime) -> int:
+    number = whole(entered)
     if number is None or not is_offset(number):
-        raise ValueRefused(NOT_AN_OFFSET % {"said": said})
+        raise ValueRefused(NOT_AN_OFFSET % {"said": entered})
     return number
 
 
-def shift(said: Any, now: datetime) -> int:
-    number = whole(said)
+def shift(entered: Any, now: datetime) -> int:
+    number = whole(entered)
     if number is None or not is_offset(abs(number)):
-        raise ValueRefused(_("%s is no number of messages: write a whole one, below 0 to go back.") % said)
+        raise ValueRefused(_("%s is no number of messages: write a whole one, below 0 to go back.") % entered)
     if number == 0:
         raise ValueRefused(_("A shift by 0 messages moves nothing: say how many, below 0 to go back."))
     return number
 
 
-def skip_older(said: Any, now: datetime) -> float:
+def skip_older(entered: Any, now: datetime) -> float:
     try:
-        seconds = math.nan if isinstance(said, bool) else float(said)
+        seconds = math.nan if isinstance(entered, bool) else float(entered)
     except (TypeError, ValueError, OverflowError):
         seconds = math.nan
     if not 0 < seconds <= LONGEST_SECONDS:
         raise ValueRefused(
             _("%(said)s is no age: write seconds, more than 0 and at most %(most)s (ten years).")
-            % {"said": said, "most": LONGEST_SECONDS}
+            % {"said": entered, "most": LONGEST_SECONDS}
         )
     return seconds
 
 
-def copy(said: Any, now: datetime) -> str:
-    if not isinstance(said, str) or not said:
+def copy(entered: Any, now: datetime) -> str:
+    if not isinstance(entered, str) or not entered:
         raise ValueRefused(_("Name the group of the same cluster whose offsets are to be copied."))
-    return said
+    return entered
 
 
-def restore(said: Any, now: datetime) -> str:
+def restore(entered: Any, now: datetime) -> str:
     try:
-        return str(UUID(str(said)))
+        return str(UUID(str(entered)))
     except ValueError as error:
-        raise ValueRefused(_("%s is not the id of a reset.") % said) from error
+        raise ValueRefused(_("%s is not the id of a reset.") % entered) from error
 
 
 # A list of offsets, queue by queue.
@@ -293,14 +295,14 @@ FIELDS = frozenset({"topic", "broker", "queue_id", "offset"})
 MOST_QUEUES = 2**31
 
 
-def offset_list(said: Any, now: datetime) -> list[dict[str, Any]]:
+def offset_list(entered: Any, now: datetime) -> list[dict[str, Any]]:
     """[{topic, broker, queue_id, offset}], as it came. Raises ValueRefused, naming the entry by its number from 1."""
-    if not isinstance(said, list) or not said:
+    if not isinstance(entered, list) or not entered:
         raise ValueRefused(_("List at least one queue with its offset: topic, broker, queue_id and offset of each."))
-    if len(said) > settings.RESET_QUEUES_MAX:
-        words = {"n": len(said), "most": settings.RESET_QUEUES_MAX}
+    if len(entered) > settings.RESET_QUEUES_MAX:
+        words = {"n": len(entered), "most": settings.RESET_QUEUES_MAX}
         raise ValueRefused(_("%(n)s queues are listed, and at most %(most)s may be (RESET_QUEUES_MAX).") % words)
-    entries = [_entry(number, entry) for number, entry in enumerate(said, start=1)]
+    entries = [_entry(number, entry) for number, entry in enumerate(entered, start=1)]
     seen: dict[QueueKey, int] = {}
     for number, entry in enumerate(entries, start=1):
         if (first := seen.setdefault(QueueKey.told(entry), number)) != number:
@@ -311,18 +313,18 @@ def offset_list(said: Any, now: datetime) -> list[dict[str, Any]]:
     return entries
 
 
-def _entry(number: int, said: Any) -> dict[str, Any]:
-    if not isinstance(said, dict) or set(said) != FIELDS:
+def _entry(number: int, entered: Any) -> dict[str, Any]:
+    if not isinstance(entered, dict) or set(entered) != FIELDS:
         raise ValueRefused(_("Entry %s must have topic, broker, queue_id and offset, and nothing else.") % number)
-    queue_id, offset = whole(said["queue_id"]), whole(said["offset"])
+    queue_id, offset = whole(entered["queue_id"]), whole(entered["offset"])
     for name in ("topic", "broker"):
-        if not isinstance(said[name], str) or not said[name]:
+        if not isinstance(entered[name], str) or not entered[name]:
             raise ValueRefused(_("Entry %(number)s names no %(name)s.") % {"number": number, "name": name})
     if queue_id is None or not 0 <= queue_id < MOST_QUEUES:
         raise ValueRefused(
-            _("Entry %(number)s: %(said)s is no queue id.") % {"number": number, "said": said["queue_id"]}
+            _("Entry %(number)s: %(said)s is no queue id.") % {"number": number, "said": entered["queue_id"]}
         )
     if offset is None or not is_offset(offset):
-        why = NOT_AN_OFFSET % {"said": said["offset"]}
+        why = NOT_AN_OFFSET % {"said": entered["offset"]}
         raise ValueRefused(_("Entry %(number)s: %(why)s") % {"number": number, "why": why})
-    return {"topic": said["topic"], "broker": said["broker"], "queue_id": queue_id, "offset": offset}
+    return {"topic": entered["topic"], "broker": entered["broker"], "queue_id": queue_id, "offset": offset}

@@ -79,7 +79,7 @@ def only(document: Mapping[str, Any], names: Sequence[str] | None) -> Mapping[st
     if names is None:
         return document
     kept = {name: document[name] for name in names}
-    why = {field: said for field, said in (document.get(UNKNOWN) or {}).items() if field.split(".")[0] in names}
+    why = {field: reason for field, reason in (document.get(UNKNOWN) or {}).items() if field.split(".")[0] in names}
     has_null = any(kept[name] is None for name in names if name not in SAYS_WHY)
     if UNKNOWN in document and UNKNOWN not in names and (has_null or why):
         kept[UNKNOWN] = why

@@ -92,10 +92,10 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
     response = exception_handler(error, context)
     if response is None:
         return None
-    said = response.data
-    response.data = _problem(response.status_code, _detail(error, said))
+    errors = response.data
+    response.data = _problem(response.status_code, _detail(error, errors))
     if isinstance(error, ValidationError):
-        response.data["errors"] = said
+        response.data["errors"] = errors
     if isinstance(error, Refused):
         response.data |= error.beside
     response.content_type = PROBLEM
@@ -116,8 +116,8 @@ def _as_problem(error: Exception) -> Exception:
         case RedisDown():
             return NotNow(str(error))
         case ActRefused() if error.errors and "" not in error.errors:
-            said = {PUBLIC.get(name, name): sentences for name, sentences in error.errors.items()}
-            return ValidationError({name: [one] if isinstance(one, str) else list(one) for name, one in said.items()})
+            errors = {PUBLIC.get(name, name): sentences for name, sentences in error.errors.items()}
+            return ValidationError({name: [one] if isinstance(one, str) else list(one) for name, one in errors.items()})
         case ActRefused():
             return Refused(str(error))
     return error
@@ -132,7 +132,7 @@ def _problem(status: int, detail: str) -> dict[str, Any]:
     return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
 
 
-def _detail(error: Exception, said: Any) -> str:
+def _detail(error: Exception, errors: Any) -> str:
     if isinstance(error, ValidationError):
         return gettext("Some parameters are not valid.")
     if isinstance(error, Throttled):
@@ -141,7 +141,7 @@ def _detail(error: Exception, said: Any) -> str:
             "most": most,
             "wait": wait,
         }
-    return str(said.get("detail", error))
+    return str(errors.get("detail", error))
 
 
 @extend_schema(exclude=True)

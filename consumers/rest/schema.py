@@ -53,7 +53,7 @@ def read_serializer(answer: type) -> Any:
 
 def made_serializer(row: type, **own: serializers.Field[Any, Any, Any, Any]) -> Any:
     """One whose fields `own`, by their public names, are not as the row's types say, or are properties of it."""
-    said, hints = answer_of(row), get_type_hints(row)
+    of_row, hints = answer_of(row), get_type_hints(row)
     declared = {}
     for field in fields(row):
         if not field.metadata.get("inside"):
@@ -62,9 +62,9 @@ def made_serializer(row: type, **own: serializers.Field[Any, Any, Any, Any]) -> 
     if odd := [name for name in own if not hasattr(row, name)]:
         raise TypeError(f"{row.__name__} has no {', '.join(odd)}.")
     declared |= own
-    for name in said.last:
+    for name in of_row.last:
         declared[name] = declared.pop(name)
-    made = type(f"{said.name}Serializer", (serializers.Serializer,), {"__doc__": said.text, "__module__": __name__})
+    made = type(f"{of_row.name}Serializer", (serializers.Serializer,), {"__doc__": of_row.text, "__module__": __name__})
     # As attributes some names would be taken for the serializer's own: `source`, `errors`, `read_only`.
     made._declared_fields = declared  # type: ignore[attr-defined]
     return made
@@ -204,10 +204,10 @@ def problems_of(*codes: int) -> dict[tuple[int, str], Any]:
 def _shape(answer: type[serializers.Serializer[Any]], is_list: bool) -> list[OpenApiParameter]:
     """The parameters that every answer has (requests.py)."""
     names = {"type": "array", "minItems": 1, "items": {"type": "string", "enum": list(answer().fields)}}
-    said = "Only these, with the reasons of those that are null; separated by commas"
+    description = "Only these, with the reasons of those that are null; separated by commas"
     formats = ["json", "csv"] if is_list else ["json"]
     return [
-        OpenApiParameter("fields", names, description=said, style="form", explode=False),
+        OpenApiParameter("fields", names, description=description, style="form", explode=False),
         OpenApiParameter("format", str, enum=formats, description="Else as the header `Accept` says"),
     ]
 

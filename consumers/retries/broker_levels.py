@@ -72,13 +72,13 @@ class ReportedLevels:
     read_at: datetime | None
 
 
-def broker_level(level: int, row: DelayLevel | None, told: ReportedLevels) -> BrokerLevel:
-    delay = told.delays[level - 1] if level <= len(told.delays) else None
-    backlog, no_backlog = _backlog(row, told.unread)
+def broker_level(level: int, row: DelayLevel | None, reported: ReportedLevels) -> BrokerLevel:
+    delay = reported.delays[level - 1] if level <= len(reported.delays) else None
+    backlog, no_backlog = _backlog(row, reported.unread)
     due, no_due = _due(row, backlog, no_backlog)
-    overdue = 0.0 if backlog == 0 else _overdue(due, told)
+    overdue = 0.0 if backlog == 0 else _overdue(due, reported)
     reasons = {
-        "delay_seconds": None if delay is not None else told.no_delays or str(NOT_CONFIGURED),
+        "delay_seconds": None if delay is not None else reported.no_delays or str(NOT_CONFIGURED),
         "backlog": None if backlog is not None else no_backlog,
         "next_due_at": None if due is not None else no_due,
         "overdue_seconds": None if overdue is not None else no_due,
@@ -116,8 +116,8 @@ def _due(row: DelayLevel | None, backlog: int | None, no_backlog: str) -> tuple[
     return row.next_due_at, stored_words(row.next_error) or str(NOT_ASKED)
 
 
-def _overdue(due: datetime | None, told: ReportedLevels) -> float | None:
-    return None if due is None or told.read_at is None else max(0.0, (told.read_at - due).total_seconds())
+def _overdue(due: datetime | None, reported: ReportedLevels) -> float | None:
+    return None if due is None or reported.read_at is None else max(0.0, (reported.read_at - due).total_seconds())
 
 
 # All delay levels of a broker, from its rows, and whether it delivers what is due.
@@ -173,22 +173,22 @@ def broker_levels(
     limits: Limits,
 ) -> BrokerLevels:
     """`rows` of this broker; `clock`: the bounds of how far its clock is ahead of this host's, null where not known."""
-    told = _reported(broker, age, clock, now, limits)
+    reported = _reported(broker, age, clock, now, limits)
     stored = {row.level: row for row in rows}
-    configured = range(1, len(told.delays) + 1)
-    further = (level for level, row in stored.items() if not told.delays or _waits(row))
-    levels = [broker_level(level, stored.get(level), told) for level in sorted({*configured, *further})]
+    configured = range(1, len(reported.delays) + 1)
+    further = (level for level, row in stored.items() if not reported.delays or _waits(row))
+    levels = [broker_level(level, stored.get(level), reported) for level in sorted({*configured, *further})]
     why = next((level.unknown["backlog"] for level in levels if level.backlog is None), None)
-    no_backlog = why if levels else told.unread or str(NO_LEVELS)
+    no_backlog = why if levels else reported.unread or str(NO_LEVELS)
     reasons = {
         "backlog": no_backlog,
-        "configured": None if told.delays else told.no_delays,
-        "read_at": None if broker.delays_at else told.unread,
+        "configured": None if reported.delays else reported.no_delays,
+        "read_at": None if broker.delays_at else reported.unread,
     }
     return BrokerLevels(
         broker=broker.name,
         levels=levels,
-        configured=len(told.delays) or None,
+        configured=len(reported.delays) or None,
         backlog=None if no_backlog is not None else sum(level.backlog or 0 for level in levels),
         read_at=broker.delays_at,
         findings=_findings(broker.name, levels),
@@ -226,8 +226,8 @@ def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> st
 def _delays(broker: Broker) -> tuple[tuple[int, ...], str]:
     """Seconds by level, and why there are none."""
     if broker.delay_levels is None:
-        said = broker.config_error or gettext("the configuration does not contain the delays of the levels")
-        return (), labelled(broker.name, said)
+        why = broker.config_error or gettext("the configuration does not contain the delays of the levels")
+        return (), labelled(broker.name, why)
     try:
         return level_delays(broker.delay_levels), ""
     except RemoteProtocolError as wrong:
@@ -290,10 +290,10 @@ def _levels(clusters: frozenset[int], now: datetime) -> dict[int, list[BrokerLev
 def _clocks(ages: Iterable[int]) -> dict[int, dict[str, Sequence[float | None]]]:
     """By cluster and broker, the bounds that its newest reading noted."""
     newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at").values("members")[:1]
-    told = Cluster.objects.filter(pk__in=ages).annotate(newest_members=Subquery(newest))
+    clusters = Cluster.objects.filter(pk__in=ages).annotate(newest_members=Subquery(newest))
     return {
         pk: ((members or {}).get("samples") or {}).get("clocks") or {}
-        for pk, members in told.values_list("pk", "newest_members")
+        for pk, members in clusters.values_list("pk", "newest_members")
     }
 
 

@@ -190,8 +190,8 @@ class StuckMessage(ConsumeMode):
     @property
     def timeout_seconds(self) -> float | None:
         """Its consumeTimeout, which it says in minutes."""
-        said = self.settings.get("consumeTimeout", "")
-        return 60.0 * int(said) if said.isdecimal() and int(said) > 0 else None
+        setting = self.settings.get("consumeTimeout", "")
+        return 60.0 * int(setting) if setting.isdecimal() and int(setting) > 0 else None
 
     @property
     def cached_span(self) -> int | None:
@@ -202,9 +202,9 @@ class StuckMessage(ConsumeMode):
         """The setting and its value above which it pulls no more of the queue (RocketMQ 5.4.0,
         DefaultMQPushConsumerImpl.pullMessage); None where it is not known to do so."""
         for name, value in self._limited:
-            said = self.settings.get(name, "")
-            if said.isdecimal() and value is not None and value > int(said):
-                return name, int(said)
+            setting = self.settings.get(name, "")
+            if setting.isdecimal() and value is not None and value > int(setting):
+                return name, int(setting)
         return None
 
     @property
@@ -370,9 +370,9 @@ def _stuck_message(
     assert row.head_since is not None
     assert row.cached_min is not None
     group: ConsumerGroup = row.group
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if client is not None:
-        said = {
+        fields = {
             "address": client.address,
             "client_error": client.running_info_error,
             "orderly": client.orderly,
@@ -396,5 +396,5 @@ def _stuck_message(
         unread=end[1],
         sendbacks=sendbacks,
         **{name: getattr(row, name) for name in REPORTED},
-        **said,
+        **fields,
     )

@@ -89,11 +89,11 @@ def _delay(levels: Levels) -> tuple[float | None, str | None]:
     missing = next((level.unknown["delay_seconds"] for _, level in levels if level.delay_seconds is None), None)
     if missing is not None:
         return None, missing
-    said = {broker: level.delay_seconds for broker, level in levels}
-    if len(set(said.values())) > 1:
-        named = listed(f"{broker} {seconds:g} s" for broker, seconds in said.items())
+    delays = {broker: level.delay_seconds for broker, level in levels}
+    if len(set(delays.values())) > 1:
+        named = listed(f"{broker} {seconds:g} s" for broker, seconds in delays.items())
         return None, gettext("brokers delay it differently: %(delays)s") % {"delays": named}
-    return next(iter(said.values())), None
+    return next(iter(delays.values())), None
 
 
 def _overdue(levels: Levels, silent: str | None) -> tuple[float | None, str | None]:
@@ -320,12 +320,12 @@ NOT_SAID = gettext_lazy("no member has reported how it consumes")
 
 def policy_of(group: ConsumerGroup) -> tuple[RetryPolicyRow | None, str]:
     """With why there is none. Three queries."""
-    told = (
+    reported = (
         GroupBroker.objects.filter(group=group, configured=True)
         .order_by("broker")
         .values_list("broker", "retry_policy")
     )
-    policies = {broker: policy for broker, policy in told if policy is not None}
+    policies = {broker: policy for broker, policy in reported if policy is not None}
     if not policies:
         return None, str(NOT_REPORTED)
     (first, policy), *others = policies.items()
@@ -338,10 +338,10 @@ def policy_of(group: ConsumerGroup) -> tuple[RetryPolicyRow | None, str]:
     return _row(policy, _pops(group)), ""
 
 
-def _row(told: dict[str, Any], pops: bool | None) -> RetryPolicyRow:
-    delays = told.get("delays_ms")
-    numbers = (told.get(name) for name in ("initial_ms", "max_ms", "multiplier"))
-    policy = RetryPolicy(told["kind"], None if delays is None else tuple(delays), *numbers)
+def _row(reported: dict[str, Any], pops: bool | None) -> RetryPolicyRow:
+    delays = reported.get("delays_ms")
+    numbers = (reported.get(name) for name in ("initial_ms", "max_ms", "multiplier"))
+    policy = RetryPolicy(reported["kind"], None if delays is None else tuple(delays), *numbers)
     # Before the first retry a message was tried again 0 times.
     waits = [retry_delay_ms(policy, retry - 1) for retry in RETRIES]
     known = [wait / 1000 for wait in waits if wait is not None]

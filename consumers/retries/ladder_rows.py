@@ -253,12 +253,14 @@ def last_attempts(group: ConsumerGroup, rungs: Sequence[LadderRung], not_sampled
 
 def max_retries(group: ConsumerGroup) -> tuple[int | None, str | None, str]:
     """The limit, who told it, and why nobody did. A limit that is null though it was told is none at all."""
-    told = {limit for client in Client.objects.filter(group=group, gone_by=None) if (limit := _own(client)) is not None}
-    if len(told) > 1:
-        named = listed(gettext("no limit") if limit == NO_LIMIT else str(limit) for limit in sorted(told))
+    limits = {
+        limit for client in Client.objects.filter(group=group, gone_by=None) if (limit := _own(client)) is not None
+    }
+    if len(limits) > 1:
+        named = listed(gettext("no limit") if limit == NO_LIMIT else str(limit) for limit in sorted(limits))
         return None, None, gettext("members differ in the maximum number of retries: %(limits)s") % {"limits": named}
-    if told:
-        [limit] = told
+    if limits:
+        [limit] = limits
         return (None if limit == NO_LIMIT else limit), str(BY_MEMBERS), ""
     if group.retry_max_times is None:
         return None, None, str(NOBODY)
@@ -267,9 +269,9 @@ def max_retries(group: ConsumerGroup) -> tuple[int | None, str | None, str]:
 
 def _own(client: Client) -> int | None:
     """Null where it has not said, or not what -1 means to it."""
-    said = (client.settings or {}).get("maxReconsumeTimes")
+    setting = (client.settings or {}).get("maxReconsumeTimes")
     try:
-        times = int(said) if said is not None else None
+        times = int(setting) if setting is not None else None
     except ValueError:
         return None
     if times is None or times >= 0:

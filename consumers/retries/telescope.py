@@ -222,8 +222,8 @@ def _read_of(rows: Iterable[tuple[datetime, list[dict[str, Any]]]]) -> _Read:
         if brokers and all(one["read"] for one in brokers):
             read.whole.add(at)
         # A slave may lack what its master has.
-        told = [one for one in brokers if one["read"] and not one.get("read_from")]
-        read.appeared.update((topic, one["name"]) for one in told for topic in one.get("topics_appeared", ()))
+        of_masters = [one for one in brokers if one["read"] and not one.get("read_from")]
+        read.appeared.update((topic, one["name"]) for one in of_masters for topic in one.get("topics_appeared", ()))
     return read
 
 

@@ -176,7 +176,7 @@ def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, te
     """Windows that know it, and between them what the readings at both ends of those that do not tell."""
     if not counted or done is None:
         return _Total(None, None, coded_reason(ReasonCode.NOT_AGGREGATED))
-    start, known, untold, since = counted[0].at, [], list[str](), list[datetime]()
+    start, known, reasons, since = counted[0].at, [], list[str](), list[datetime]()
     not_before: datetime | None = None
     for is_hole, run in groupby(_marked(name, counted, done), key=lambda one: one[0]):
         of_run = [window for _, window in run]
@@ -190,10 +190,10 @@ def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, te
             known.append(moved.messages)
             since.append(moved.since)
         if moved is None or not (moved.is_whole or moved.is_since):
-            untold += [window.unknown[name] for window in of_run]
+            reasons += [window.unknown[name] for window in of_run]
         elif not moved.is_whole:
             not_before = moved.since
-    reason = _why(untold, len(counted)) or (
+    reason = _why(reasons, len(counted)) or (
         gettext("not read before %(at)s") % {"at": utc(not_before)} if not_before else None
     )
     first = min(since, default=None)
@@ -219,13 +219,13 @@ def _marked(name: str, counted: Sequence[VolumeWindow], done: datetime) -> Itera
     return reversed(marked)
 
 
-def _why(untold: Sequence[str], windows: int) -> str | None:
-    if not untold:
+def _why(reasons: Sequence[str], windows: int) -> str | None:
+    if not reasons:
         return None
-    [(commonest, _)] = Counter(untold).most_common(1)
+    [(commonest, _)] = Counter(reasons).most_common(1)
     return gettext("%(unknown)s of %(windows)s windows are unknown: %(reason)s") % {
         "windows": windows,
-        "unknown": len(untold),
+        "unknown": len(reasons),
         "reason": commonest,
     }
 

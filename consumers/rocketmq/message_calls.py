@@ -124,6 +124,6 @@ class MessageCalls:
 
 def keys_of(message: StoredMessage) -> set[str]:
     """What the index knows it by (5.4.0, IndexService.buildIndex)."""
-    said = message.properties
-    unique = said.get("UNIQ_KEY")
-    return {key for key in said.get("KEYS", "").split(" ") if key} | ({unique} if unique else set())
+    properties = message.properties
+    unique = properties.get("UNIQ_KEY")
+    return {key for key in properties.get("KEYS", "").split(" ") if key} | ({unique} if unique else set())

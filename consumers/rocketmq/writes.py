@@ -50,15 +50,15 @@ class OffsetWrites:
         to the end, and not forwards (Broker2Client). Its answer then names all queues, which is an error here.
         """
         fields = _reset(group, topic, LATEST_MS, force=False) | {"queueId": str(queue_id), "offset": str(offset)}
-        told = await self._told(fields, topic, deadline_seconds)
-        if told != {queue_id: offset}:
+        answered = await self._told(fields, topic, deadline_seconds)
+        if answered != {queue_id: offset}:
             raise RemoteProtocolError(
                 f"{call_name(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)} of queue {queue_id} to {offset} was answered "
-                f"with {_listed(told)}: the broker does not do what it was asked for; read its offsets and its "
+                f"with {_listed(answered)}: the broker does not do what it was asked for; read its offsets and its "
                 "useServerSideResetOffset again",
                 address=self.address,
             )
-        return told[queue_id]
+        return answered[queue_id]
 
     async def reset_by_time(
         self, group: str, topic: str, time_ms: int, *, deadline_seconds: float = DEADLINE_SECONDS
@@ -72,13 +72,13 @@ class OffsetWrites:
         SYSTEM_ERROR if one of the queues has no commit. ResetOffsetRequestHeader (4.9.7 to 5.4.0) with isForce: without
         it members are only sent back.
         """
-        told = await self._told(_reset(group, topic, time_ms, force=True), topic, deadline_seconds)
-        if not told:
+        answered = await self._told(_reset(group, topic, time_ms, force=True), topic, deadline_seconds)
+        if not answered:
             raise RemoteProtocolError(
                 f"{call_name(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)} was answered without a queue",
                 address=self.address,
             )
-        return told
+        return answered
 
     async def commit(
         self, group: str, topic: str, queue_id: int, offset: int, *, deadline_seconds: float = DEADLINE_SECONDS
@@ -117,9 +117,9 @@ def _reset(group: str, topic: str, time_ms: int, *, force: bool) -> dict[str, st
     return {"group": group, "topic": topic, "timestamp": str(time_ms), "isForce": "true" if force else "false"}
 
 
-def _listed(told: Mapping[int, int]) -> str:
-    shown = ", ".join(f"queue {queue_id} at {offset}" for queue_id, offset in sorted(told.items())[:3])
-    return "no queue" if not told else shown + (" and others" if len(told) > 3 else "")
+def _listed(offsets: Mapping[int, int]) -> str:
+    shown = ", ".join(f"queue {queue_id} at {offset}" for queue_id, offset in sorted(offsets.items())[:3])
+    return "no queue" if not offsets else shown + (" and others" if len(offsets) > 3 else "")
 
 
 # Sends messages to one broker: the only call of this room that adds anything to a broker.
@@ -180,8 +180,10 @@ class BrokerSends:
         if answer.code not in STORED:
             raise refused(answer.code, answer.remark, code, address=self.address)
         with blaming(self.address):
-            told = Fields(dict(answer.ext_fields), code, ("extFields",))
-            return Sent(told.optional_text("msgId"), told.number_text("queueId"), told.number_text("queueOffset"))
+            answered = Fields(dict(answer.ext_fields), code, ("extFields",))
+            return Sent(
+                answered.optional_text("msgId"), answered.number_text("queueId"), answered.number_text("queueOffset")
+            )
 
 
 def _header(topic: str, queue_id: int, message: Outgoing) -> dict[str, str]:

@@ -103,11 +103,11 @@ def exposure(
     stands, all messages up to `broker_offset` may be finished and come again."""
     if memory.is_empty and owners and all(_has_begun_nothing(owner, now, max_age) for owner in owners):
         return Exposure(0, 0, 0, 0, 0, 0, as_of=min(owner.said_at for owner in owners))
-    said = [_said(owner, now, max_age, broker_offset) for owner in owners]
-    unsaid = [why for why in said if isinstance(why, str)]
-    if unsaid or not said:
-        return Exposure(unknown=dict.fromkeys(NUMBERS, unsaid[0] if unsaid else no_owner))
-    span = _united([span for span in said if isinstance(span, _Span)])
+    spans_or_reasons = [_said(owner, now, max_age, broker_offset) for owner in owners]
+    reasons = [why for why in spans_or_reasons if isinstance(why, str)]
+    if reasons or not spans_or_reasons:
+        return Exposure(unknown=dict.fromkeys(NUMBERS, reasons[0] if reasons else no_owner))
+    span = _united([span for span in spans_or_reasons if isinstance(span, _Span)])
     ends = {
         "low": _distance(memory, span.least, span, ExposureReason.COMMITTED_PAST_CLIENT),
         "high": _distance(memory, span.end, span, ExposureReason.COMMITTED_PAST_CLIENT),

@@ -60,9 +60,9 @@ class StoredWords(str):
     _stored: str
 
     def __new__(cls, words: object, stored: str) -> Self:
-        said = super().__new__(cls, words)
-        said._stored = stored
-        return said
+        made = super().__new__(cls, words)
+        made._stored = stored
+        return made
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return "".join(self), self._stored

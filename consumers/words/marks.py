@@ -33,5 +33,5 @@ def labelled(label: object, text: object) -> str:
 
 def bracketed(text: object) -> str:
     """To go right behind a word: ` (timed out)`. Full-width brackets have their space within."""
-    said = pgettext("in brackets after a word", "(%s)") % text
-    return f" {said}" if said.startswith("(") else said
+    shown = pgettext("in brackets after a word", "(%s)") % text
+    return f" {shown}" if shown.startswith("(") else shown

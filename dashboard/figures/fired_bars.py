@@ -101,12 +101,12 @@ def _hatched(column: _Column, high: float) -> SafeString:
 
 def _names(columns: Sequence[_Column], y: float) -> SafeString:
     """Of so many days as have room beside each other."""
-    said, last = [], -NAME_WIDE
+    shown, last = [], -NAME_WIDE
     for column in columns:
         if column.middle - last >= NAME_WIDE and NAME_WIDE / 2 <= column.middle <= 100 - NAME_WIDE / 2:
-            said.append((f"{column.middle:.2f}", y, written(column.bar.day, _("D j"))))
+            shown.append((f"{column.middle:.2f}", y, written(column.bar.day, _("D j"))))
             last = column.middle
-    return format_html_join("", '<text x="{}%" y="{}" text-anchor="middle">{}</text>', said)
+    return format_html_join("", '<text x="{}%" y="{}" text-anchor="middle">{}</text>', shown)
 
 
 # When something would have fired: a line for each subject, a bar from the firing to the end of each incident. What is

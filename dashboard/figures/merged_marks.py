@@ -10,10 +10,10 @@ MINUTE = timedelta(minutes=1)
 Said = Callable[[Sequence[Mark]], str]
 
 
-def merged(marks: Sequence[Mark], since: datetime, until: datetime, said: Said) -> list[Mark]:
+def merged(marks: Sequence[Mark], since: datetime, until: datetime, title_of: Said) -> list[Mark]:
     """The marks within [since, until], in order of time. Marks of one shape and cause that would cover each other, or
     are of one minute, are one mark at the time of the first. Such a mark has the others as `parts`, newest first, leads
-    to their list by its `anchor`, and says what `said` makes of them.
+    to their list by its `anchor`, and says what `title_of` makes of them.
     """
     slot = max(MINUTE, (until - since) * MARK_WIDTH / 100)
     together: dict[tuple[str, str, float], list[Mark]] = {}
@@ -21,13 +21,13 @@ def merged(marks: Sequence[Mark], since: datetime, until: datetime, said: Said) 
         # Marks without a cause stay apart.
         key = (mark.state, mark.cause or mark.href, mark.at.timestamp() // slot.total_seconds())
         together.setdefault(key, []).append(mark)
-    return [_one(some, said) for some in together.values()]
+    return [_one(some, title_of) for some in together.values()]
 
 
-def _one(some: Sequence[Mark], said: Said) -> Mark:
+def _one(some: Sequence[Mark], title_of: Said) -> Mark:
     if len(some) == 1:
         return some[0]
     first = some[0]
     # The same while the range moves on: what a reader opened stays open.
     anchor = f"changes-{first.state.lower()}-{first.at:%Y%m%d%H%M%S%f}"
-    return replace(first, text=said(some), href=f"#{anchor}", anchor=anchor, parts=tuple(reversed(some)))
+    return replace(first, text=title_of(some), href=f"#{anchor}", anchor=anchor, parts=tuple(reversed(some)))

@@ -103,8 +103,8 @@ def labels(names: Sequence[str]) -> list[str]:
     """What tells the queues apart, without the words that all names share; the whole name is on hover."""
     words = [name.split(" / ") for name in names]
     size = min((len(one) for one in words), default=0)
-    told = [i for i in range(size) if i == size - 1 or len(names) == 1 or any(one[i] != words[0][i] for one in words)]
-    return [_label([one[i] for i in told]) for one in words]
+    shown = [i for i in range(size) if i == size - 1 or len(names) == 1 or any(one[i] != words[0][i] for one in words)]
+    return [_label([one[i] for i in shown]) for one in words]
 
 
 def _label(words: Sequence[str]) -> str:

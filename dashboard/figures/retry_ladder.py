@@ -64,11 +64,11 @@ def _bars(
     name: str,
     rungs: Sequence[LadderRung],
     values: Sequence[int | None],
-    said: list[tuple[str, str]],
+    texts: list[tuple[str, str]],
     axis: str,
     hue: str,
 ) -> Figure:
-    """`said`: of each row the words behind its bar, and those on hover."""
+    """`texts`: of each row the words behind its bar, and those on hover."""
     return {
         "type": "bar",
         "orientation": "h",
@@ -76,12 +76,12 @@ def _bars(
         "y": [rung.level for rung in rungs],
         "x": list(values),
         "xaxis": axis,
-        "text": [words for words, _hover in said],
+        "text": [words for words, _hover in texts],
         "textposition": "outside",
         "constraintext": "none",
         "cliponaxis": False,
         "textfont": {"color": QUIET, "size": 11},
-        "hovertext": [hover for _words, hover in said],
+        "hovertext": [hover for _words, hover in texts],
         "hoverinfo": "text",
         "marker": {"color": ["var(--state-stop)" if name == "backlog" and is_late(rung) else hue for rung in rungs]},
     }

@@ -221,8 +221,8 @@ def _ticks(most: float, words: Callable[[float], str]) -> Figure:
 def _line(at: Figure, line: Line, colour: str, scale: Scale) -> Figure:
     if scale.words is None:
         return drawn_line(at, line, colour, WIDTH, f"%{{y:{scale.format}}} {scale.unit}")
-    said = [None if value is None else scale.words(value) for value in line.values]
-    return drawn_line(at, line, colour, WIDTH, "%{customdata}") | {"customdata": said}
+    words = [None if value is None else scale.words(value) for value in line.values]
+    return drawn_line(at, line, colour, WIDTH, "%{customdata}") | {"customdata": words}
 
 
 # Volumes over time: what each window consumed, retried and dead-lettered, one upon the other.

@@ -215,13 +215,13 @@ Said = tuple[str, Mapping[str, float | None]]
 
 
 def client_families(cluster: ExporterCluster) -> Iterator[Family]:
-    said = list(_said(cluster))
+    reported = list(_said(cluster))
     for name, (field, words) in FAMILIES.items():
-        yield Family(f"rocketmq_client_{name}", words, LABELS, _numbers(said, field))
+        yield Family(f"rocketmq_client_{name}", words, LABELS, _numbers(reported, field))
 
 
-def _numbers(said: Iterable[Said], field: str) -> Iterator[tuple[str, float]]:
-    for text, status in said:
+def _numbers(reported: Iterable[Said], field: str) -> Iterator[tuple[str, float]]:
+    for text, status in reported:
         number = status.get(field)
         if number is not None:
             yield text, number

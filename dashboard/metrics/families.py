@@ -126,13 +126,13 @@ def reading_families(clusters: Sequence[ClusterRow], now: datetime) -> Iterator[
         yield Family(f"consumerscope_reading_{name}", words, CLUSTER, _of_readings(newest, name))
 
 
-def name_server_family(told: Mapping[str, float | None]) -> Family:
-    """`told`: seconds by the cluster's name, null where nobody asks."""
+def name_server_family(name_server_ages: Mapping[str, float | None]) -> Family:
+    """`name_server_ages`: seconds by the cluster's name, null where nobody asks."""
     return Family(
         "consumerscope_name_server_age_seconds",
         "How long ago name servers last told the brokers of the cluster.",
         CLUSTER,
-        (((name,), seconds) for name, seconds in told.items() if seconds is not None),
+        (((name,), seconds) for name, seconds in name_server_ages.items() if seconds is not None),
     )
 
 
@@ -148,14 +148,14 @@ def judgement_families(pipeline: PipelineStatus, now: datetime) -> Iterator[Fami
 
 def unknown_samples(
     ages: Sequence[ClusterAge], clusters: Sequence[ClusterRow], pipeline: PipelineStatus,
-    told: Mapping[str, float | None], now: datetime, limits: Limits,
+    name_server_ages: Mapping[str, float | None], now: datetime, limits: Limits,
 ) -> Samples:  # fmt: skip
     """What is unknown of clusters and of the site, with an empty group and cluster for what is of no single one."""
     for cluster in ages:
         words = {broker_word(broker, now, limits) for broker in cluster.brokers}
         for word in sorted(word for word in words if word is not None):
             yield (cluster.name, "", word), 1
-    for name in (name for name, seconds in told.items() if seconds is None):
+    for name in (name for name, seconds in name_server_ages.items() if seconds is None):
         yield (name, "", UnknownWord.NAME_SERVER_NOT_ASKED), 1
     for row in clusters:
         if row.last_reading is None:
@@ -221,7 +221,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     is_late = pipeline.judged_until is None or pipeline.judged_until < overlay.limits.judged_since(now)
     volumes = None if is_late or pipeline.judged_until is None else minute_volumes(pipeline.judged_until)
     explainer = Explainer(overlay, pipeline.judged_until)
-    told = name_servers_told(explainer, {age.name for age in ages})
+    name_server_ages = name_servers_told(explainer, {age.name for age in ages})
     happened, texts = (
         group_families.Happened(
             measured(explainer, groups),
@@ -235,7 +235,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     clusters = cluster_list(now, name=cluster)
     unknown = chain(
         group_families.unknown_samples(overlay, groups, texts, happened),
-        unknown_samples(ages, clusters, pipeline, told, now, overlay.limits),
+        unknown_samples(ages, clusters, pipeline, name_server_ages, now, overlay.limits),
         exporter.unknown_samples(only) if only else (),
     )
     yield from bounds.bounded(group_families.group_families(groups, texts, happened, now))
@@ -245,7 +245,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     yield from bounds.bounded([Family("consumerscope_unknown", UNKNOWN, ("cluster", "group", "reason"), unknown)])
     yield from broker_families(ages, now, overlay.limits)
     yield from reading_families(clusters, now)
-    yield name_server_family(told)
+    yield name_server_family(name_server_ages)
     yield from judgement_families(pipeline, now)
     yield from families.alert_families(now)
     yield from families.clock_families(now)

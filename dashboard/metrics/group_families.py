@@ -54,16 +54,16 @@ def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> MeasureGaug
     # Rules leave this measure alone for nothing else.
     is_suppressed = columns["unsettled_seconds"].suppressed
     rollouts = frozenset(group.id for place, group in enumerate(groups) if is_suppressed(place) is not None)
-    told = {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}
+    values = {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}
     absent = frozenset(
         (name, place)
         for name, column in columns.items()
-        for place, value in enumerate(told[name])
+        for place, value in enumerate(values[name])
         if value is None and column.absent(place) is not None
     )
-    bounds = {metric.name_of_bound: told[metric.name] for metric, _ in METRICS if metric.bound}
+    bounds = {metric.name_of_bound: values[metric.name] for metric, _ in METRICS if metric.bound}
     exact = {
-        metric.name: _exact(told[metric.name], columns[metric.name]) if metric.bound else told[metric.name]
+        metric.name: _exact(values[metric.name], columns[metric.name]) if metric.bound else values[metric.name]
         for metric, _ in METRICS
     }
     return MeasureGauges(exact, bounds, absent, rollouts)
@@ -77,8 +77,8 @@ def name_servers_told(explainer: Explainer, names: Container[str]) -> dict[str, 
     """How many seconds ago, by the cluster's name; null where nobody asks its name servers. Two queries or a few."""
     scan = ClusterScan(explainer)
     found = zip(scan.subjects, name_server(scan).values, strict=True)
-    told = cast("Iterable[tuple[Subject, float | None]]", found)
-    return {subject.cluster: seconds for subject, seconds in told if subject.cluster in names}
+    ages = cast("Iterable[tuple[Subject, float | None]]", found)
+    return {subject.cluster: seconds for subject, seconds in ages if subject.cluster in names}
 
 
 def finding_samples(

@@ -58,7 +58,11 @@ def _weight(media_type: str, ranges: list[tuple[str, dict[str, str], float]]) ->
     """By the ranges that name it most exactly."""
     for name in (media_type, f"{media_type.split('/')[0]}/*", "*/*"):
         version = VERSIONS[media_type]
-        found = [weight for named, said, weight in ranges if named == name and said.get("version", version) == version]
+        found = [
+            weight
+            for named, parameters, weight in ranges
+            if named == name and parameters.get("version", version) == version
+        ]
         if found:
             return max(found)
     return 0.0

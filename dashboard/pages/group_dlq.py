@@ -152,8 +152,8 @@ def _exports(filters: DeadLetterFilters, may_see: bool) -> list[tuple[str, str]]
     kinds = [("csv", "0", _("CSV")), ("jsonl", "0", _("JSON lines"))]
     if may_see:
         kinds += [("csv", "1", _("CSV with bodies")), ("jsonl", "1", _("JSON lines with bodies"))]
-    said = words_of(filters)
-    return [(label, urlencode({**said, "format": kind, "bodies": bodies})) for kind, bodies, label in kinds]
+    query = words_of(filters)
+    return [(label, urlencode({**query, "format": kind, "bodies": bodies})) for kind, bodies, label in kinds]
 
 
 # One dead letter: what its row says at once, and what the general worker finds when it looks at it.
@@ -298,5 +298,5 @@ def _wanted(request: HttpRequest, cluster: str, group: str) -> ExportWanted:
         raise UnknownFilter("format", format, ExportFormat)
     if bodies not in BODIES:
         raise UnknownFilter("bodies", bodies, ["0", "1"])
-    said = {name: text for name, text in request.GET.dict().items() if name not in ("format", "bodies")}
-    return ExportWanted(cluster, group, ExportFormat(format), BODIES[bodies], all_filters_of(said))
+    query = {name: text for name, text in request.GET.dict().items() if name not in ("format", "bodies")}
+    return ExportWanted(cluster, group, ExportFormat(format), BODIES[bodies], all_filters_of(query))

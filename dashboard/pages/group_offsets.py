@@ -212,9 +212,9 @@ def offset_line(row: OffsetRow) -> OffsetLine:
 
 def _findings(row: OffsetRow) -> list[str]:
     """What is wrong with offsets that are known; why one is not known stands in its own place."""
-    said = [_said(store) for store in row.stores if store.finding and store.offset is not None]
+    sentences = [_said(store) for store in row.stores if store.finding and store.offset is not None]
     anomalies = [reason for reason in row.exposure.unknown.values() if reason_code(reason) in EXPOSURE_ANOMALIES]
-    return list(dict.fromkeys([*said, *anomalies, *row.exposure.notes]))
+    return list(dict.fromkeys([*sentences, *anomalies, *row.exposure.notes]))
 
 
 def _said(store: StoreRow) -> str:

@@ -174,14 +174,14 @@ def _known_line(fleet: Fleet, field: str, name: str) -> Line:
     return Line(_("%s, at least") % name, values, reasons, range(len(values)))
 
 
-def _firing(frame: Frame, told: Collection[tuple[str | None, ...]]) -> dict[str, Any]:
-    """The worst incidents that fire, and how many more do. Those of a state of the groups `told` say it without words:
+def _firing(frame: Frame, shown: Collection[tuple[str | None, ...]]) -> dict[str, Any]:
+    """The worst incidents that fire, and how many more do. Those of a state of the groups `shown` say it without words:
     they stand below."""
     wanted = IncidentFilters(statuses=(IncidentStatus.FIRING,), cluster=frame.cluster, ordering="severity")
     rows, count = incident_list(wanted, frame.now, page_size=FIRING)
     return {
         "firing": [
-            (row, frame.to("incident", row.id), row.measure == Measure.STATE and _place(row.subject) in told)
+            (row, frame.to("incident", row.id), row.measure == Measure.STATE and _place(row.subject) in shown)
             for row in rows
         ],
         "firing_more": count - len(rows),

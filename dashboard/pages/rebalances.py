@@ -159,13 +159,13 @@ def member_lines(detail: RebalanceDetail) -> list[MemberLine]:
     """Those that came and went first, then by id."""
     ends = [end for topic in detail.topics for end in queue_ends(topic)]
     before, after = set(detail.client_ids_before or ()), set(detail.client_ids_after or ())
-    told = detail.client_ids_before is not None and detail.client_ids_after is not None
+    is_known = detail.client_ids_before is not None and detail.client_ids_after is not None
     lines = [
         MemberLine(
             client_id=owner,
             colour=colour,
-            came=told and owner not in before and owner in after,
-            went=told and owner in before and owner not in after,
+            came=is_known and owner not in before and owner in after,
+            went=is_known and owner in before and owner not in after,
             before=_held(owner, [end.before for end in ends]),
             after=_held(owner, [end.after for end in ends]),
         )

@@ -109,7 +109,7 @@ def _form(request: HttpRequest, group: ConsumerGroup, selection: Selection, refu
     return render(request, "dead_letters/resend_plan.html", context(frame, **shown), status=409 if refusal else 200)
 
 
-def _ways(group: ConsumerGroup, chosen: Chosen, said: str, now: Any) -> list[Way]:
+def _ways(group: ConsumerGroup, chosen: Chosen, given: str, now: Any) -> list[Way]:
     meanings = (
         (
             Destination.GROUP,
@@ -124,17 +124,17 @@ def _ways(group: ConsumerGroup, chosen: Chosen, said: str, now: Any) -> list[Way
     )
     seen = {way: preview(group, way, set(chosen.topics), now) for way, _label, _meaning in meanings}
     usual = next((way for way in seen if not seen[way].refusals), Destination.GROUP)
-    return [Way(way, label, meaning, seen[way], way == (said or usual)) for way, label, meaning in meanings]
+    return [Way(way, label, meaning, seen[way], way == (given or usual)) for way, label, meaning in meanings]
 
 
-def _selection(said: QueryDict) -> Selection:
+def _selection(query: QueryDict) -> Selection:
     """Of all that filters choose only where `filter` is sent: it is empty where the list has no filter."""
-    if "filter" not in said:
-        return Selection(messages=[_place(text) for text in said.getlist("message")])
-    if "message" in said:
+    if "filter" not in query:
+        return Selection(messages=[_place(text) for text in query.getlist("message")])
+    if "message" in query:
         raise WrongQuery(_("Both selected messages and a filter were given: send only one."))
     try:
-        return Selection(filters=all_filters_of(QueryDict(said.get("filter", "")).dict()))
+        return Selection(filters=all_filters_of(QueryDict(query.get("filter", "")).dict()))
     except WrongFilter as wrong:
         raise WrongQuery(str(wrong)) from None
 
@@ -149,16 +149,16 @@ def _place(text: str) -> tuple[str, int, int]:
     return broker, numbers[0], numbers[1]
 
 
-def _request(said: QueryDict, selection: Selection) -> ResendRequest:
-    destination = said.get("destination", "")
+def _request(query: QueryDict, selection: Selection) -> ResendRequest:
+    destination = query.get("destination", "")
     if destination not in Destination.values:
         raise UnknownFilter("destination", destination, Destination.values)
     try:
-        rate = float(said.get("rate", ""))
+        rate = float(query.get("rate", ""))
     except ValueError:
         raise PlanRefused(_("The rate must be a number.")) from None
-    again = said.get("again") == "1"
-    return ResendRequest(selection, Destination(destination), said.get("reason", ""), again, rate)
+    again = query.get("again") == "1"
+    return ResendRequest(selection, Destination(destination), query.get("reason", ""), again, rate)
 
 
 # One re-send: what it will do, how it goes, and what became of each message. And all re-sends of a group.
@@ -207,12 +207,12 @@ resend, resend_part = refreshing("dead_letters/resend.html", "dead_letters/resen
 
 
 def _outcome(request: HttpRequest) -> ResendOutcome | None:
-    said = request.GET.get("outcome", "")
-    if not said:
+    outcome = request.GET.get("outcome", "")
+    if not outcome:
         return None
-    if said not in ResendOutcome.values:
-        raise UnknownFilter("outcome", said, ResendOutcome.values)
-    return ResendOutcome(said)
+    if outcome not in ResendOutcome.values:
+        raise UnknownFilter("outcome", outcome, ResendOutcome.values)
+    return ResendOutcome(outcome)
 
 
 def _outcomes(frame: Any, row: ResendRow, chosen: ResendOutcome | None) -> list[tuple[Choice, int]]:

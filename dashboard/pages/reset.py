@@ -207,24 +207,24 @@ reset, reset_part = refreshing("resets/reset.html", "resets/reset_part.html", re
 
 
 def _queues(frame: Frame, row: ResetRow, reset_id: UUID) -> dict[str, Any]:
-    said = frame.request.GET.get("outcome", "")
-    if said and said not in (*ResetOutcome.values, LEFT_OUT):
-        raise UnknownFilter("outcome", said, [*ResetOutcome.values, LEFT_OUT])
-    which: dict[str, Any] = {"left_out": True} if said == LEFT_OUT else {"outcome": said or None}
+    outcome = frame.request.GET.get("outcome", "")
+    if outcome and outcome not in (*ResetOutcome.values, LEFT_OUT):
+        raise UnknownFilter("outcome", outcome, [*ResetOutcome.values, LEFT_OUT])
+    which: dict[str, Any] = {"left_out": True} if outcome == LEFT_OUT else {"outcome": outcome or None}
     queues, paging = listed(frame, ROWS, lambda number: reset_queues(reset_id, **which, page=number, page_size=ROWS))
-    return {"queues": queues, "choices": _choices(frame, row, said), **paging}
+    return {"queues": queues, "choices": _choices(frame, row, outcome), **paging}
 
 
-def _choices(frame: Frame, row: ResetRow, said: str) -> list[tuple[Choice, int]]:
+def _choices(frame: Frame, row: ResetRow, outcome: str) -> list[tuple[Choice, int]]:
     """Queues by outcome; none where there is nothing to choose from."""
     if row.totals is None:
         return []
     counts: Mapping[str, int] = {**row.totals.outcomes, LEFT_OUT: row.totals.left_out}
     words = {LEFT_OUT: _("left out")}
     named = [
-        (Choice(words.get(name, name), frame.here(outcome=name), name == said), n) for name, n in counts.items() if n
+        (Choice(words.get(name, name), frame.here(outcome=name), name == outcome), n) for name, n in counts.items() if n
     ]
-    every = (Choice(_("all"), frame.here(outcome=None), not said), row.totals.queues)
+    every = (Choice(_("all"), frame.here(outcome=None), not outcome), row.totals.queues)
     return [every, *named] if named else []
 
 

@@ -176,8 +176,8 @@ class ResetForm(forms.Form):
             kind = ResetKind(cleaned["kind"])
             name = FIELDS.get(kind)
             try:
-                said = READERS[TARGETS[kind].typed](cleaned, name) if name else None
-                self.value = value_of(kind, said, self.now)
+                entered = READERS[TARGETS[kind].typed](cleaned, name) if name else None
+                self.value = value_of(kind, entered, self.now)
             except ValueRefused as wrong:
                 # A list has a line for each of its faults.
                 self.add_error(name, str(wrong).splitlines())
@@ -193,15 +193,15 @@ class ResetForm(forms.Form):
         return cleaned
 
     def requested(self) -> ResetRequest:
-        said = self.cleaned_data
+        fields = self.cleaned_data
         return ResetRequest(
-            kind=ResetKind(said["kind"]),
+            kind=ResetKind(fields["kind"]),
             value=self.value,
-            reason=said["reason"],
+            reason=fields["reason"],
             topics=self._listed("topic") or None,
             brokers=self._listed("broker") or None,
             queues=self.queues or None,
-            clip=said["clip"],
+            clip=fields["clip"],
         )
 
     def _listed(self, name: str) -> tuple[str, ...]:
@@ -213,29 +213,29 @@ class ResetForm(forms.Form):
         return data.getlist(name) if isinstance(data, QueryDict) else data.get(name, [])
 
 
-def _text(said: dict[str, Any], name: str) -> str:
-    text = str(said.get(name) or "").strip()
+def _text(fields: dict[str, Any], name: str) -> str:
+    text = str(fields.get(name) or "").strip()
     if not text:
         raise forms.ValidationError(NEEDED)
     return text
 
 
-def _moment(said: dict[str, Any], name: str) -> str:
-    text = _text(said, name)
+def _moment(fields: dict[str, Any], name: str) -> str:
+    text = _text(fields, name)
     at = read_time(text)
     return text if at is None else at.isoformat()
 
 
-def _length(said: dict[str, Any], name: str) -> float:
-    seconds = seconds_of(_text(said, name))
+def _length(fields: dict[str, Any], name: str) -> float:
+    seconds = seconds_of(_text(fields, name))
     if seconds is None:
         raise forms.ValidationError(_("Write a length of time as 90 s, 30 min, 2 h or 1 d."))
     return seconds
 
 
-def _list(said: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def _list(fields: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """What was pasted, or a file in its place."""
-    file, pasted = said.get("csv_file"), said.get(name, "")
+    file, pasted = fields.get("csv_file"), fields.get(name, "")
     if file is not None and pasted.strip():
         raise forms.ValidationError(_("There are two lists: choose a file or paste one, not both."))
     if file is None and not pasted.strip():
@@ -322,13 +322,13 @@ def asker_of(request: HttpRequest) -> Asker:
 
 def _prefilled(request: HttpRequest) -> dict[str, Any]:
     """What a link says. A kind that is none is left out: nothing is chosen then."""
-    said = request.GET
-    kind = said.get("kind", "")
-    known: dict[str, Any] = {"reason": said.get("reason", ""), "clip": said.get("clip") == "1"}
+    query = request.GET
+    kind = query.get("kind", "")
+    known: dict[str, Any] = {"reason": query.get("reason", ""), "clip": query.get("clip") == "1"}
     if kind not in OFFERED:
         return known
     name = FIELDS.get(ResetKind(kind))
-    return known | {"kind": kind} | ({name: said.get("value", "")} if name else {})
+    return known | {"kind": kind} | ({name: query.get("value", "")} if name else {})
 
 
 def _shown(
@@ -336,8 +336,8 @@ def _shown(
 ) -> HttpResponse:
     frame = frame_of(request, timezone.now())
     cluster = group.cluster.name
-    said = request.POST if request.method == "POST" else request.GET
-    topics, brokers, queues = (said.getlist(name) for name in ("topic", "broker", "queue"))
+    query = request.POST if request.method == "POST" else request.GET
+    topics, brokers, queues = (query.getlist(name) for name in ("topic", "broker", "queue"))
     others = ConsumerGroup.objects.filter(cluster=group.cluster).exclude(pk=group.pk).order_by("name")
     shown = {
         "group": group,

@@ -209,10 +209,10 @@ def delay_tables(levels: Mapping[str, Sequence[BrokerLevels]]) -> dict[str, Dela
 
 
 def _table(brokers: Sequence[BrokerLevels]) -> DelayTable:
-    said: dict[int, set[float]] = {}
+    delays: dict[int, set[float]] = {}
     for level in (level for broker in brokers for level in broker.levels):
-        said.setdefault(level.level, set()).update({level.delay_seconds} - {None})  # type: ignore[arg-type]
-    heads = [LevelHead(number, sorted(said[number])) for number in sorted(said)]
+        delays.setdefault(level.level, set()).update({level.delay_seconds} - {None})  # type: ignore[arg-type]
+    heads = [LevelHead(number, sorted(delays[number])) for number in sorted(delays)]
     lines = [_line(broker, [head.level for head in heads]) for broker in brokers]
     return DelayTable(heads, lines, [finding for broker in brokers for finding in broker.findings])
 

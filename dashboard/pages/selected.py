@@ -60,10 +60,10 @@ class Selection:
         return [f"{row.cluster}/{row.group}" for row in self.rows]
 
 
-def selection_of(said: QueryDict, now: datetime) -> Selection:
+def selection_of(query: QueryDict, now: datetime) -> Selection:
     """Of `group`: CLUSTER/GROUP, each once, most lag first. Raises WrongQuery."""
     try:
-        places = group_places(said.getlist("group"))
+        places = group_places(query.getlist("group"))
     except ValueError as wrong:
         raise WrongQuery(str(wrong)) from None
     rows = list(group_list(GroupFilters(names=places, ordering="-lag_messages"), now=now).rows)

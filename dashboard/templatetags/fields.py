@@ -94,8 +94,8 @@ def field(context: template.Context, row: Any, name: str, unit: bool = False, br
         return _time_lag(context, row, text, unit)
     if name == "expires_unconsumed_seconds" and row.expires_unconsumed_at_most:
         return format_html('<abbr title="{}">≤ {}</abbr>', _("a queue that is unknown may lose messages sooner"), text)
-    said = how.unit_of(value) if unit else ""
-    return format_html('{} <span class="u">{}</span>', text, said) if said else format_html("{}", text)
+    unit_words = how.unit_of(value) if unit else ""
+    return format_html('{} <span class="u">{}</span>', text, unit_words) if unit_words else format_html("{}", text)
 
 
 def reason_of(row: Any, name: str) -> str:
@@ -124,11 +124,11 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
     if brief or _is_said_beside_it(row, name, reason):
         return unknown(context, reason, brief=True)
     at_least = getattr(row, "lag_messages_at_least", None) if name == "lag_messages" else None
-    said = unknown(context, reason, last_good_of(row, name))
+    shown = unknown(context, reason, last_good_of(row, name))
     if not at_least:
-        return said
+        return shown
     sum_of_known = f"≥ {spans.messages(at_least)}"
-    return format_html('<span class="at-least">{}</span>{}', sum_of_known, said)
+    return format_html('<span class="at-least">{}</span>{}', sum_of_known, shown)
 
 
 def _is_said_beside_it(row: Any, name: str, reason: str) -> bool:
@@ -164,10 +164,10 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
         at_clock = numbers.clock(earlier, context["now"])
         kind = f"{kind} · {_('as of %(time)s UTC') % {'time': at_clock}}"
     hovered = sign or error or earlier
-    said = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)
+    shown = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)
     if earlier is None or not with_moment:
-        return said
-    return format_html('{} <span class="u">{} {}</span>', said, _("at"), moment(earlier, context["now"]))
+        return shown
+    return format_html('{} <span class="u">{} {}</span>', shown, _("at"), moment(earlier, context["now"]))
 
 
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:
@@ -178,8 +178,8 @@ def known_part(context: template.Context, text: str, reason: str, since: datetim
             '<span class="dot"> · </span><span class="since">{}</span>', since_when(since, context["now"])
         )
     why = reason or _("no reason recorded")
-    said = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'
-    return format_html(said, text, why, begun)
+    markup = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'
+    return format_html(markup, text, why, begun)
 
 
 @register.simple_tag(takes_context=True)
@@ -197,8 +197,8 @@ def unknown(
         if last_good
         else ""
     )
-    said = "" if bare else format_html('<span class="why">{}</span>', why)
-    return format_html('<span class="unknown"><b>{}</b>{}{}</span>', _("unknown"), good, said)
+    why_shown = "" if bare else format_html('<span class="why">{}</span>', why)
+    return format_html('<span class="unknown"><b>{}</b>{}{}</span>', _("unknown"), good, why_shown)
 
 
 @register.simple_tag(takes_context=True)

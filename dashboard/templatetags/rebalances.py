@@ -75,8 +75,8 @@ def doubly(context: template.Context, cost: Any) -> SafeString:
     queues, seconds = cost.doubly_owned_queues, cost.doubly_owned_queue_seconds
     if queues is None:
         return unknown(context, cost.unknown["doubly_owned_queues"], brief=True)
-    said = _("none seen") if queues == 0 else _("%(n)s for %(time)s") % {"n": count(queues), "time": _length(seconds)}
-    return format_html('<span class="{}">{}</span>', "late" if queues else "quiet", said)
+    text = _("none seen") if queues == 0 else _("%(n)s for %(time)s") % {"n": count(queues), "time": _length(seconds)}
+    return format_html('<span class="{}">{}</span>', "late" if queues else "quiet", text)
 
 
 @register.simple_tag(takes_context=True)
@@ -126,11 +126,11 @@ def lapse(context: template.Context, move: Any, name: str) -> SafeString:
 
 def _arrow(context: template.Context, row: Any, *names: str) -> SafeString:
     values = {name: getattr(row, name) for name in names}
-    said = [
+    parts = [
         format_html("{}", count(value)) if value is not None else unknown(context, row.unknown[name], brief=True)
         for name, value in values.items()
     ]
-    return format_html("{} → {}", *said)
+    return format_html("{} → {}", *parts)
 
 
 def _loud(seconds: float) -> SafeString:

@@ -112,10 +112,10 @@ def sampled_of(context: template.Context, ladder: Ladder) -> SafeString:
         return unknown(context, ladder.unknown.get("messages", ""), brief=True)
     words = {"looked_at": count(ladder.looked_at), "of": count(ladder.of)}
     if ladder.looked_at >= ladder.of:
-        said = _("all waiting messages inspected")
+        text = _("all waiting messages inspected")
     else:
-        said = _("in %(looked_at)s inspected, of %(of)s waiting") % words
-    return format_html('{} <span class="u">{}</span>', count(ladder.messages), said)
+        text = _("in %(looked_at)s inspected, of %(of)s waiting") % words
+    return format_html('{} <span class="u">{}</span>', count(ladder.messages), text)
 
 
 @register.simple_tag(takes_context=True)
@@ -141,24 +141,28 @@ def last_attempts(context: template.Context, row: LastAttempts) -> SafeString:
     if row.messages is None:
         return unknown(context, row.unknown.get("messages", ""), brief=True)
     limit = {"n": row.max_retries, "who": row.told_by}
-    told = "" if row.max_retries is None else _("after retry %(n)s, the maximum of %(who)s") % limit
+    limit_words = "" if row.max_retries is None else _("after retry %(n)s, the maximum of %(who)s") % limit
     if not row.messages:
-        return format_html('<span class="quiet">{}</span> <span class="u">{}</span>', _("none in the sample"), told)
+        return format_html(
+            '<span class="quiet">{}</span> <span class="u">{}</span>', _("none in the sample"), limit_words
+        )
     first = (
         format_html(" · {} {} UTC", _("first at"), moment(row.next_due_at, context["now"])) if row.next_due_at else ""
     )
-    return format_html('<span class="late">{}</span> <span class="u">{}{}</span>', count(row.messages), told, first)
+    return format_html(
+        '<span class="late">{}</span> <span class="u">{}{}</span>', count(row.messages), limit_words, first
+    )
 
 
 @register.simple_tag(takes_context=True)
 def due(context: template.Context, row: DueRetries) -> SafeString:
     """What lies in the group's own retry topics, and how long the oldest of it has been due."""
     reason = row.unknown.get("lag_messages", "")
-    said = _sum(context, row.lag_messages, row.lag_messages_at_least, reason)
+    shown = _sum(context, row.lag_messages, row.lag_messages_at_least, reason)
     if row.oldest_seconds:
         since = _("oldest: %(time)s") % {"time": duration(row.oldest_seconds)}
-        return format_html('{} <span class="u line">{}</span>', said, since)
-    return said
+        return format_html('{} <span class="u line">{}</span>', shown, since)
+    return shown
 
 
 @register.simple_tag

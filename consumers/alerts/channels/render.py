@@ -46,15 +46,17 @@ def render(payload: Payload, channel: Channel, named: int) -> Rendered:
 
 def template_context(payload: Payload, named: int) -> dict[str, Any]:
     """The payload with times as datetimes, at most `named` of its events, and counts."""
-    told = copy.deepcopy({**payload, "events": payload["events"][:named]})
-    for event in told["events"]:
+    context = copy.deepcopy({**payload, "events": payload["events"][:named]})
+    for event in context["events"]:
         event["at"] = datetime.fromisoformat(event["at"])
         incident = event["incident"]
         incident |= {name: _time(incident[name]) for name in TIMES}
         incident["subject"]["title"] = _title(incident["subject"])
     kinds = [event["kind"] for event in payload["events"]]
     counts = {kind: kinds.count(kind) for kind in ("firing", "resolved")}
-    return told | counts | {"count": len(kinds), "count_less_one": len(kinds) - 1, "others": max(len(kinds) - named, 0)}
+    return (
+        context | counts | {"count": len(kinds), "count_less_one": len(kinds) - 1, "others": max(len(kinds) - named, 0)}
+    )
 
 
 def _time(text: str | None) -> datetime | None:
@@ -158,6 +160,6 @@ def sample_payload(delivery_id: UUID, number: int, channel: Channel, by: str, no
     event = IncidentEvent(
         incident=incident, sequence=1, at=now, kind="firing", sentence=f"{EVIDENCE} {by} asked for it."
     )
-    told: dict[str, Any] = payload_of(delivery_id, number, channel, None, [event], is_test=True)
-    told["events"][0]["incident"]["url"] = None
-    return told
+    sample: dict[str, Any] = payload_of(delivery_id, number, channel, None, [event], is_test=True)
+    sample["events"][0]["incident"]["url"] = None
+    return sample

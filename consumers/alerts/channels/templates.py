@@ -294,25 +294,25 @@ def compiled(text: str) -> Template:
     return template
 
 
-def rendered(text: str, told: dict[str, Any]) -> str:
-    """Raises TemplateFailed. Any failure is the template's own: it sees nothing but `told`."""
+def rendered(text: str, payload: dict[str, Any]) -> str:
+    """Raises TemplateFailed. Any failure is the template's own: it sees nothing but `payload`."""
     template = compiled(text)
     try:
-        with bounded(len(told.get("events", ()))):
-            return _text(template, told)
+        with bounded(len(payload.get("events", ()))):
+            return _text(template, payload)
     except (TooMuch, MemoryError):
         raise TemplateFailed(stored_reason(TemplateProblem.TOO_MUCH)) from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise TemplateFailed(stored_reason(TemplateProblem.NOT_FILLED, error=_one_line(error))) from None
 
 
-def own_words(text: str, told: dict[str, Any]) -> str:
+def own_words(text: str, payload: dict[str, Any]) -> str:
     """Renders a built-in template: its output is as long as its content needs."""
-    return _text(compiled(text), told)
+    return _text(compiled(text), payload)
 
 
-def _text(template: Template, told: dict[str, Any]) -> str:
-    return str(template.render(Context(dict(told), autoescape=False)))
+def _text(template: Template, payload: dict[str, Any]) -> str:
+    return str(template.render(Context(dict(payload), autoescape=False)))
 
 
 def _depth(nodes: Any) -> int:

@@ -186,14 +186,14 @@ def course_of(incident: Incident) -> Course:
     )
 
 
-def describe(incident: Incident, rule: AlertRule, terms: Terms, subject: Subject, said: NoteContent) -> None:
+def describe(incident: Incident, rule: AlertRule, terms: Terms, subject: Subject, content: NoteContent) -> None:
     """Sets what the rule and the notes say of the incident now."""
     incident.rule_name, incident.severity = rule.name, terms.severity.value
     incident.measure, incident.comparison = rule.measure, rule.comparison
     incident.threshold, incident.states = terms.threshold, rule.states
     incident.group_id = subject.group_id
-    incident.owner, incident.note, incident.labels = said.owner, said.note, dict(said.labels)
-    incident.runbook_url = said.runbook_url or rule.runbook_url
+    incident.owner, incident.note, incident.labels = content.owner, content.note, dict(content.labels)
+    incident.runbook_url = content.runbook_url or rule.runbook_url
 
 
 def note_seen(incident: Incident, seen: Seen, explained: Explained, now: datetime) -> None:

@@ -209,11 +209,11 @@ def _retention(places: Mapping[int, int], rows: np.ndarray) -> Stored:
     `shortest` is NaN where one of them does not report it. `agreed` is NaN also where they differ: windows of groups do
     not store on which broker a message waited.
     """
-    known, said = retention_seconds(), dict[int, list[float | None]]()
+    known, reported = retention_seconds(), dict[int, list[float | None]]()
     for cluster, name in Broker.objects.filter(broker_id=MASTER).values_list("cluster_id", "name"):
-        said.setdefault(cluster, []).append(known.get((cluster, name)))
+        reported.setdefault(cluster, []).append(known.get((cluster, name)))
     cluster_of = {places[group]: cluster for group, cluster in _clusters() if group in places}
-    of_rows = [np.array(said.get(cluster_of.get(place, -1), [None]), float) for place in rows.tolist()]
+    of_rows = [np.array(reported.get(cluster_of.get(place, -1), [None]), float) for place in rows.tolist()]
     shortest, longest = np.array([(own.min(), own.max()) for own in of_rows]).reshape(-1, 2, 1).swapaxes(0, 1)
     return {"shortest": shortest, "agreed": np.where(shortest == longest, shortest, np.nan)}
 

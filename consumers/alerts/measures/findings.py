@@ -75,11 +75,11 @@ def _doubt(findings: Findings, codes: frozenset[FindingCode]) -> str:
 def _evidence(findings: Findings) -> str:
     if not findings:
         return coded_reason(AlertEvidence.NO_FINDINGS)
-    said = [_said(one) for one in findings[:NAMED]]
+    named = [_said(one) for one in findings[:NAMED]]
     more = len(findings) - NAMED
     if more > 0:
-        said.append(coded_reason(AlertEvidence.MORE_FINDINGS, other_findings=more))
-    return evidence_parts(said)
+        named.append(coded_reason(AlertEvidence.MORE_FINDINGS, other_findings=more))
+    return evidence_parts(named)
 
 
 def _said(one: OpenFinding) -> str:

@@ -92,13 +92,13 @@ def _counted(suspects: Suspects, heard_of: datetime | None = None) -> Iterator[t
     members = _members(suspects)
     queues = _queues({queue for of_group in suspects.values() for queue in of_group})
     for group, of_group in suspects.items():
-        said, topics = members.get(group, Members()), dict[str, int]()
+        reported, topics = members.get(group, Members()), dict[str, int]()
         for queue in (queues[pk] for pk in of_group if pk in queues):
-            is_theirs = queue.topic in said.topics - said.popped and queue.readable
+            is_theirs = queue.topic in reported.topics - reported.popped and queue.readable
             is_young = heard_of is not None and queue.there_since is not None and queue.there_since > heard_of
             if is_theirs and not is_young:
                 topics[queue.topic] = topics.get(queue.topic, 0) + 1
-        yield group, said, topics
+        yield group, reported, topics
 
 
 def _queues(wanted: Collection[int]) -> dict[int, KnownQueue]:

@@ -193,8 +193,8 @@ def _moved(scan: GroupScan, topic: str, found: Sequence[JudgedPart | None]) -> d
         if judged is not None and judged.rule in RULES and at is not None:
             where = (topic, judged.broker, judged.queue_id)
             jumps[place] = Jump(judged.group_id, *where, judged.rule, judged.since, at)
-    said = causes(jumps.values())
-    return {place: said[jump]["cause"] for place, jump in jumps.items() if "reset" in said[jump]}
+    caused = causes(jumps.values())
+    return {place: caused[jump]["cause"] for place, jump in jumps.items() if "reset" in caused[jump]}
 
 
 # When the last cause outside the groups of a cluster ended: from then on, unknown values are the group's own matter.

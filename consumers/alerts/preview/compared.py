@@ -115,8 +115,8 @@ def reasons(found: Evaluated, replay: Replay, now: datetime) -> list[str]:
     """None where the two do not differ."""
     if not found.differs:
         return []
-    said = [*_of_the_rule(found, replay), *_of_the_range(found, replay, now)]
-    return said or [coded_reason(PreviewReason.NOT_STORED)]
+    sentences = [*_of_the_rule(found, replay), *_of_the_range(found, replay, now)]
+    return sentences or [coded_reason(PreviewReason.NOT_STORED)]
 
 
 def _of_the_rule(found: Evaluated, replay: Replay) -> Iterator[str]:
@@ -162,8 +162,8 @@ def excluded(rule: AlertRule, found: Mapping[int, Subject], now: datetime) -> di
     if not groups or spec.knows_exclusions:
         return {}
     # An evaluation says that a group waits by habit only while the group waits.
-    said = _by_habit(groups, now) if spec.is_of_waiting else {}
-    return said | _just_now(rule, groups, now)
+    by_habit = _by_habit(groups, now) if spec.is_of_waiting else {}
+    return by_habit | _just_now(rule, groups, now)
 
 
 def _just_now(rule: AlertRule, groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:

@@ -179,7 +179,9 @@ def _state_spans(places: Mapping[int, int], grid: Grid) -> Iterator[tuple[object
     # Those after the range as well: the first tells what was before it.
     for change in changes_of(places, grid.since):
         changes.setdefault(change.group_id, []).append(change)
-    newest = {group: told for group, *told in GroupState.objects.order_by().values_list("group_id", "state", "rule")}
+    newest = {
+        group: values for group, *values in GroupState.objects.order_by().values_list("group_id", "state", "rule")
+    }
     by_resets = led_to_by_resets([change for own in changes.values() for change in own])
     lost_before = _lost_before([own[0] for own in changes.values()])
     for group, place in places.items():
@@ -225,8 +227,8 @@ def led_to_by_resets(changes: Sequence[Change]) -> set[int]:
     looked_up = list(jumps)
     found: set[int] = set()
     for begin in range(0, len(looked_up), LOOKED_UP_AT_ONCE):
-        said = causes(looked_up[begin : begin + LOOKED_UP_AT_ONCE])
-        found |= {jumps[jump] for jump, cause in said.items() if "reset" in cause}
+        caused = causes(looked_up[begin : begin + LOOKED_UP_AT_ONCE])
+        found |= {jumps[jump] for jump, cause in caused.items() if "reset" in cause}
     return found
 
 

@@ -59,14 +59,14 @@ def request_preview(
         raise AlertRefused({"measure": against})
     _check_range(Measure(checked["measure"]), since, until, now)
     # What is not compared, and has no second threshold, says so by its absence.
-    said = {name: value for name, value in checked.items() if value is not None}
+    given = {name: value for name, value in checked.items() if value is not None}
     with transaction.atomic():
         # Whoever asks twice at once asks one after the other.
         get_user_model().objects.select_for_update().get(pk=by.pk)
         if unfinished_of(by) is not None:
             raise AlertRefused({"": _("Another preview of yours has not finished: wait for it, or cancel it.")})
         return RulePreview.objects.create(
-            rule=said, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
+            rule=given, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
         )
 
 

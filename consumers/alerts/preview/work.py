@@ -111,8 +111,8 @@ def _moments(packed: np.ndarray, grid: Grid) -> list[int]:
 
 def _incident(one: np.void) -> dict[str, Any]:
     """{place, started_us, fired_us, resolved_us, worst_value}, the last two null where there is none."""
-    place, *said = one.item()
-    started, fired, resolved, worst = (None if np.isnan(number) else number for number in said)
+    place, *values = one.item()
+    started, fired, resolved, worst = (None if np.isnan(number) else number for number in values)
     times = {"started_us": started, "fired_us": fired, "resolved_us": resolved}
     return {"place": place, **times, "worst_value": worst}
 

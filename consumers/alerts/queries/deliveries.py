@@ -27,8 +27,10 @@ def earlier_notifications() -> QuerySet[DeliveryEvent]:
     """
     number = OuterRef(OuterRef(OuterRef(OuterRef("number"))))
     earlier = Delivery.objects.filter(pk=OuterRef("delivery"), status__in=TO_GO, is_test=False, number__lt=number)
-    told = DeliveryEvent.objects.filter(Exists(earlier), channel=OuterRef(OuterRef("channel")), event=OuterRef("pk"))
-    of_it = IncidentEvent.objects.filter(Exists(told), incident=OuterRef("event__incident"))
+    notified = DeliveryEvent.objects.filter(
+        Exists(earlier), channel=OuterRef(OuterRef("channel")), event=OuterRef("pk")
+    )
+    of_it = IncidentEvent.objects.filter(Exists(notified), incident=OuterRef("event__incident"))
     return DeliveryEvent.objects.filter(Exists(of_it), delivery=OuterRef("pk"))
 
 

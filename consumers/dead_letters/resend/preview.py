@@ -55,9 +55,9 @@ def _kind(facts: RetryConditions) -> Iterable[str]:
 
 def _retry_topic(facts: RetryConditions) -> Iterable[str]:
     """A retry topic on one broker suffices, wherever the dead-letter messages are."""
-    told = [_why_not(broker) for broker in facts.brokers]
-    if told and all(why for why in told):
-        words = {"topic": facts.retry_topic, "why": "; ".join(why for why in told if why)}
+    reasons = [_why_not(broker) for broker in facts.brokers]
+    if reasons and all(why for why in reasons):
+        words = {"topic": facts.retry_topic, "why": "; ".join(why for why in reasons if why)}
         yield _("No broker takes messages for %(topic)s: %(why)s.") % words
 
 
@@ -132,10 +132,10 @@ class Preview:
 def preview(group: ConsumerGroup, destination: Destination, topics: set[str], now: datetime) -> Preview:
     """`topics`: the original topics of the messages."""
     to_group = destination == Destination.GROUP
-    said = outlook(group_facts(group.cluster.name, group.name, now), to_group=to_group)
+    forecast = outlook(group_facts(group.cluster.name, group.name, now), to_group=to_group)
     who = [group.name] if to_group else receivers(group.cluster, topics)
     locked = why_read_only(group.cluster.name)
-    return Preview(who, said.warnings, [*([locked] if locked else []), *said.refusals])
+    return Preview(who, forecast.warnings, [*([locked] if locked else []), *forecast.refusals])
 
 
 def preview_of(resend_id: UUID, now: datetime) -> Preview:

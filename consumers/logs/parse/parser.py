@@ -138,11 +138,11 @@ class LogParser:
             if text in self._counting and (offset := _number(block[space + 1 : cut])) is not None:
                 self._count(parsed.found, counted, text, offset, header, start)
                 continue
-            told = self._told(block, separator + len(SEPARATOR), cut, hit.lastindex or 1, header)
-            if told is None:
+            event = self._told(block, separator + len(SEPARATOR), cut, hit.lastindex or 1, header)
+            if event is None:
                 parsed.unknown += 1
-            elif told is not OTHER:
-                parsed.found.append(_found(*told, header, start))
+            elif event is not OTHER:
+                parsed.found.append(_found(*event, header, start))
         return parsed
 
     def _count(

@@ -159,8 +159,8 @@ class Command(BaseCommand):
             ) from None
         verb = "changed" if cluster.pk else "added"
         cluster.save()
-        said = [cluster.namesrv.replace(";", "; "), *described(cluster)]
-        self.stdout.write(f"Cluster {name} {verb}: {', '.join(said)}")
+        parts = [cluster.namesrv.replace(";", "; "), *described(cluster)]
+        self.stdout.write(f"Cluster {name} {verb}: {', '.join(parts)}")
         self.stdout.write(f"Test the connection: manage.py cluster test {name}")
 
     def _list(self) -> None:
@@ -168,8 +168,8 @@ class Command(BaseCommand):
         if not clusters:
             self.stdout.write("No cluster yet: manage.py cluster add NAME --namesrv HOST:PORT")
         for cluster in clusters:
-            said = ", ".join(described(cluster))
-            self.stdout.write("\t".join([cluster.name, cluster.namesrv, *([said] if said else [])]))
+            summary = ", ".join(described(cluster))
+            self.stdout.write("\t".join([cluster.name, cluster.namesrv, *([summary] if summary else [])]))
 
     def _test(self, name: str) -> None:
         cluster = Cluster.objects.filter(name=name).first()

@@ -87,13 +87,13 @@ def group_ownership(answers: Answers, present: pa.Table) -> pa.Table:
     place = matches(present, ownership.select(CLIENT).take(pa.array(first)), CLIENT)
     numbers, theirs = shared_numbers([present, ownership], GROUP)
     groups = Groups(numbers, int(numbers.max(initial=-1)) + 1)
-    at, said = at_rows(newest_at, place), error.at(place)
+    at, why = at_rows(newest_at, place), error.at(place)
     asked = theirs < groups.count
     begins = Groups(theirs[asked], groups.count).min(columns["taken_at"][asked])
     found = present.select(GROUP).combine_chunks().take(pa.array(first_rows(numbers)))
     named = {
-        "owners_known": pa.array(~groups.any(np.isnan(at) | said.is_known)),
-        "owners_error": said.greatest(numbers, np.ones(len(numbers), bool), groups.count).arrow(),
+        "owners_known": pa.array(~groups.any(np.isnan(at) | why.is_known)),
+        "owners_error": why.greatest(numbers, np.ones(len(numbers), bool), groups.count).arrow(),
         "first_sample_us": whole(begins),
         # A queue is known to have no owner only from when the last of them answered.
         "sample_us": whole(groups.max(at)),
@@ -126,14 +126,14 @@ def queue_ownership(answers: Answers, present: pa.Table) -> pa.Table:
     of_pair = np.zeros(len(pairs), bool)
     of_pair[_firsts_of(pairs, is_current)] = True
     found = columns.table.select(QUEUE).take(pa.array(first_rows(numbers)))
-    said = columns.table.take(pa.array(latest, mask=latest < 0))
+    reported = columns.table.take(pa.array(latest, mask=latest < 0))
     named = {
-        "owner": said["client_id"],
+        "owner": reported["client_id"],
         "owners": _counted(queues.count_if(of_pair)),
         "held_us": whole(queues.max(at)),
         "in_flight_seen": whole(queues.max(columns["cached_max"] + 1 - columns["commit_offset"])),
         "owner_changed_us": whole(queues.min(at, own_again)),
-        **{name: said[name] for name in OWNER_COLUMNS},
+        **{name: reported[name] for name in OWNER_COLUMNS},
     }
     for name, column in named.items():
         found = found.append_column(name, column)

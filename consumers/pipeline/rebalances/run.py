@@ -268,11 +268,11 @@ def last_owners(events: pa.Table) -> pa.Table:
     names = sorted({group for _, group in before})
     newest: dict[tuple, tuple] = {}
     for start in range(0, len(names), GROUPS_AT_ONCE):
-        for group, place, at_us, said in _ended(names[start : start + GROUPS_AT_ONCE], before):
+        for group, place, at_us, reported in _ended(names[start : start + GROUPS_AT_ONCE], before):
             for before_us, event_us in before.get(group, ()):
                 # In the order of their last answers: a later one takes the place of an earlier one.
                 if at_us < before_us:
-                    newest[*group, *place, event_us] = (at_us, *said)
+                    newest[*group, *place, event_us] = (at_us, *reported)
     return _table((*key, *values) for key, values in newest.items())
 
 

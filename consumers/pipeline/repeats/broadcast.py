@@ -135,16 +135,16 @@ def _queues(
     later = stored.held(cluster, begun.seen_since - timedelta(microseconds=1), until)
     files = stored.client_files(cluster, before.gone_by, begun.seen_since)
     own = {
-        place: [one for one in told if one.client_id == begun.client_id]
-        for (name, place), told in reports.items()
+        place: [one for one in held_reports if one.client_id == begun.client_id]
+        for (name, place), held_reports in reports.items()
         if name == group
     }
-    pace = max((_pace(told) for told in own.values()), default=0.0)
+    pace = max((_pace(held_reports) for held_reports in own.values()), default=0.0)
     found = []
-    for place, told in own.items():
-        if not told or told[-1].at < before.last_seen - NO_REPORT_OLDER:
+    for place, held_reports in own.items():
+        if not held_reports or held_reports[-1].at < before.last_seen - NO_REPORT_OLDER:
             continue
-        last, of_file = told[-1], files.get((group, begun.client_id, place), ())
+        last, of_file = held_reports[-1], files.get((group, begun.client_id, place), ())
         filed = _left_behind(of_file, before.gone_by, begun.seen_since)
         first = next((one for one in later.get((group, place), ()) if one.client_id == begun.client_id), None)
         high = filed if filed is not None else (None if first is None else first.offset)
@@ -176,7 +176,7 @@ def _left_behind(files: Sequence[FileReading], gone: datetime, begun: datetime) 
     return found[-1].offset if found else None
 
 
-def _pace(told: Sequence[HeldReport]) -> float:
+def _pace(held_reports: Sequence[HeldReport]) -> float:
     """The fastest step, messages a second."""
-    steps = ((b.offset - a.offset) / (b.at - a.at).total_seconds() for a, b in pairwise(told) if b.at > a.at)
+    steps = ((b.offset - a.offset) / (b.at - a.at).total_seconds() for a, b in pairwise(held_reports) if b.at > a.at)
     return max((step for step in steps if step > 0), default=0.0)

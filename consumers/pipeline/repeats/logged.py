@@ -100,7 +100,7 @@ def _is_of_queue(part: RepeatPart, line: LoggedLine) -> bool:
     if part.is_of_retries:
         return True
     named = ((line.topic, part.topic), (line.broker, part.broker), (line.queue_id, part.queue_id))
-    return all(said is None or said == own for said, own in named)
+    return all(logged is None or logged == own for logged, own in named)
 
 
 def without_lines(part: RepeatPart) -> RepeatPart:

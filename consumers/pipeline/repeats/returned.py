@@ -77,21 +77,21 @@ def returned_rows(absence: Absence, stored: StoredHistory, until: datetime) -> l
     """As rows of kernel/falls.py: of queues that fell, that a member reported to be behind where they had been, or that
     were given up and taken anew."""
     since = absence.before - NO_REPORT_OLDER
-    held, spoke = stored.held(absence.cluster, since, until), stored.spoke(absence.cluster, since, until)
-    told = {key: reports for key, reports in held.items() if key[1][1] in absence.brokers}
-    if not told:
+    held, answer_times = stored.held(absence.cluster, since, until), stored.spoke(absence.cluster, since, until)
+    held_reports = {key: reports for key, reports in held.items() if key[1][1] in absence.brokers}
+    if not held_reports:
         return []
-    wanted = absence.cluster, absence.brokers, {group for group, _ in told}
+    wanted = absence.cluster, absence.brokers, {group for group, _ in held_reports}
     earlier = stored.offsets(*wanted, absence.before - PACE, absence.before)
     later = stored.offsets(*wanted, absence.back, until)
     found = []
-    for key, reports in told.items():
+    for key, reports in held_reports.items():
         row = _step(key, earlier.get(key, ()), later.get(key, ()))
         if row is None:
             continue
         reported = [one.offset for one in reports if row["before_us"] < microseconds(one.at) <= row["at_us"]]
         at = moment(row["at_us"])
-        is_anew = gave_up(reports, spoke.get(key[0], {}), moment(row["before_us"]), absence.away, at)
+        is_anew = gave_up(reports, answer_times.get(key[0], {}), moment(row["before_us"]), absence.away, at)
         if is_anew or min([*reported, row["to_offset"]]) < row["from_offset"]:
             found.append({"cluster": absence.cluster, **row})
     return found

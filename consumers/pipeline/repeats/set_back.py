@@ -210,13 +210,15 @@ class Around:
         held_to = held_until(reports, one["from_offset"], since, at) if away is None else None
         if is_of_broker:
             held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
-            told = held.get((group.name, place), ())
-            spoke = self.stored.spoke(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(group.name, {})
-            kept = is_kept(reports, told, one["from_offset"], since, at) or (
-                away is not None and has_kept(told, spoke, one["from_offset"], away, at)
+            held_reports = held.get((group.name, place), ())
+            answer_times = self.stored.spoke(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(
+                group.name, {}
             )
-            resumed = not kept and is_resumed(reports, told, one["from_offset"], away or at)
-            held_to = held_to if away is None else held_before(reports, told, one["from_offset"], since, away)
+            kept = is_kept(reports, held_reports, one["from_offset"], since, at) or (
+                away is not None and has_kept(held_reports, answer_times, one["from_offset"], away, at)
+            )
+            resumed = not kept and is_resumed(reports, held_reports, one["from_offset"], away or at)
+            held_to = held_to if away is None else held_before(reports, held_reports, one["from_offset"], since, away)
         fallen = FallenQueue(
             topic=place[0],
             broker=place[1],
@@ -255,9 +257,9 @@ class Around:
             return None
         since = moment(one["before_us"])
         span = group.cluster.name, since - NO_REPORT_OLDER, self.until
-        told = self.stored.held(*span).get((group.name, place), ())
-        spoke = self.stored.spoke(*span).get(group.name, {})
-        return gave_up(told, spoke, since, unread[0], moment(one["at_us"]))
+        held_reports = self.stored.held(*span).get((group.name, place), ())
+        answer_times = self.stored.spoke(*span).get(group.name, {})
+        return gave_up(held_reports, answer_times, since, unread[0], moment(one["at_us"]))
 
     def _begun_behind(
         self, group: ConsumerGroup, fallen: FallenQueue, behind: HeldReport, since: datetime
@@ -286,8 +288,8 @@ class Around:
 
     def _spoke_before(self, group: ConsumerGroup, behind: HeldReport, away: datetime) -> datetime:
         """When the member had last reported before, without the queue or while it had it before."""
-        spoke = self.stored.spoke(group.cluster.name, away, self.until).get(group.name, {})
-        own = (at for at in spoke.get(behind.client_id, ()) if at < behind.at)
+        answer_times = self.stored.spoke(group.cluster.name, away, self.until).get(group.name, {})
+        own = (at for at in answer_times.get(behind.client_id, ()) if at < behind.at)
         return max(own, default=away)
 
     def _slave_offset(self, group: ConsumerGroup, place: Place, since: datetime, at: datetime) -> int | None:
@@ -303,13 +305,15 @@ class Around:
         that was away."""
         since, at = moment(one["before_us"]), moment(one["at_us"])
         lowest = one["from_offset"] if one["was_behind"] else min(one["from_offset"], one["to_offset"])
-        told = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until).get((group.name, place), ())
+        held_reports = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(
+            (group.name, place), ()
+        )
         found = [
             report
-            for report in told
+            for report in held_reports
             if since < report.at <= at
             and report.offset < lowest
-            and (begins_again(report, told) or not any(is_of_holder(row, report, since) for row in reports))
+            and (begins_again(report, held_reports) or not any(is_of_holder(row, report, since) for row in reports))
         ]
         return min(found, key=lambda report: (report.offset, report.at), default=None)
 

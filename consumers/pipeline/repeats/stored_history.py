@@ -79,11 +79,11 @@ class StoredHistory:
         key = ("ownership", cluster, since, until)
         if key not in self._read:
             held: dict[tuple[str, Place], list[HeldReport]] = defaultdict(list)
-            spoke: dict[str, dict[str, list[datetime]]] = defaultdict(lambda: defaultdict(list))
+            answer_times: dict[str, dict[str, list[datetime]]] = defaultdict(lambda: defaultdict(list))
             for row in self._rows("ownership", cluster, since, until, HELD, pc.is_null(pc.field("error"))):
                 if row["taken_at"] <= since:
                     continue
-                times = spoke[row["group"]][row["client_id"]]
+                times = answer_times[row["group"]][row["client_id"]]
                 if times[-1:] != [row["taken_at"]]:
                     times.append(row["taken_at"])
                 at = min((one for one in (row["commit_offset"], row["cached_min"]) if one is not None), default=None)
@@ -91,7 +91,7 @@ class StoredHistory:
                     end = None if row["cached_max"] is None else row["cached_max"] + 1
                     report = HeldReport(row["client_id"], row["taken_at"], at, end, row["started_at"])
                     held[row["group"], _place(row)].append(report)
-            self._read[key] = held, spoke
+            self._read[key] = held, answer_times
         return self._read[key]
 
     def offsets(

@@ -196,9 +196,9 @@ class _Part:
             config = await self.admin.config(deadline_seconds=self.deadline_seconds)
         except BrokerRefused:
             return
-        if (told := config.get("brokerClusterName")) not in (None, self.cluster):
+        if (name := config.get("brokerClusterName")) not in (None, self.cluster):
             raise self._another(
-                f"a broker of the cluster {told} answers, and name servers tell this address of a broker of "
+                f"a broker of the cluster {name} answers, and name servers tell this address of a broker of "
                 f"{self.cluster}: see to whom the address belongs"
             )
 

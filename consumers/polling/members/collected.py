@@ -213,8 +213,8 @@ def _all_answer(answer: GroupMembers, askable: Sequence[Member], silences: Silen
 
 
 def _asked_at(known: KnownGroup, asked_at: datetime | None) -> datetime:
-    spoke = [member.spoke_at for member in known.members.values() if member.spoke_at is not None]
-    return max([*spoke, asked_at or LONG_AGO])
+    answer_times = [member.spoke_at for member in known.members.values() if member.spoke_at is not None]
+    return max([*answer_times, asked_at or LONG_AGO])
 
 
 # 5.4.0, RemotingProtocolServer: GET_CONSUMER_RUNNING_INFO is not among what a proxy serves.

@@ -177,10 +177,10 @@ async def read_groups(
     answer is complete.
     """
     until = asyncio.get_running_loop().time() + turn.budget.membership_seconds
-    told = await asyncio.gather(*(SweptBroker(broker, turn, until).connections(groups) for broker in brokers))
+    connections = await asyncio.gather(*(SweptBroker(broker, turn, until).connections(groups) for broker in brokers))
     read = []
     for place, group in enumerate(groups):
-        answers = [(broker, by_group[place]) for broker, by_group in zip(brokers, told, strict=True)]
+        answers = [(broker, by_group[place]) for broker, by_group in zip(brokers, connections, strict=True)]
         reached = [(broker, answer) for broker, answer in answers if answer is not None]
         if len(reached) == len(brokers):
             read.append(unite(group, reached, unread, topics))
@@ -193,12 +193,12 @@ def unite(
     """All brokers' answers united; a member is reached through the first broker that lists it."""
     errors = [unread] if unread else []
     errors += [str(answer) for _, answer in answers if isinstance(answer, RocketMQError)]
-    told = [(broker, answer) for broker, answer in answers if not isinstance(answer, RocketMQError)]
-    client_answers = next((answer for _, answer in told if answer.online), None)
-    by_topic = {one.topic: one for _, answer in told for one in answer.subscriptions}
+    answered = [(broker, answer) for broker, answer in answers if not isinstance(answer, RocketMQError)]
+    client_answers = next((answer for _, answer in answered if answer.online), None)
+    by_topic = {one.topic: one for _, answer in answered for one in answer.subscriptions}
     return GroupMembers(
         group=group,
-        members=tuple(_members(told)),
+        members=tuple(_members(answered)),
         consume_type=client_answers.consume_type if client_answers else None,
         message_model=client_answers.message_model if client_answers else None,
         consume_from_where=client_answers.consume_from_where if client_answers else None,
@@ -207,8 +207,8 @@ def unite(
             for topic, one in sorted(by_topic.items())
         ),
         error=errors[0] if errors else None if answers else stored_reason(PollProblem.NO_BROKER_ASKED),
-        sub_version=newest_change(group, [one for _, answer in told for one in answer.subscriptions], topics),
-        answered_by=tuple(broker.name for broker, _ in told),
+        sub_version=newest_change(group, [one for _, answer in answered for one in answer.subscriptions], topics),
+        answered_by=tuple(broker.name for broker, _ in answered),
     )
 
 
@@ -226,13 +226,13 @@ def newest_change(group: str, subscriptions: Sequence[Subscription], topics: Col
     return time_of(max(times, default=None))
 
 
-def _members(told: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[Member]:
+def _members(answered: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[Member]:
     """Members by client id. A broker lists connections in no order (5.4.0, ConsumerConnection): the first by address
     stands for the member, so that each reading chooses the same one.
     """
     connections: dict[str, dict[str, tuple[str, ...]]] = {}
     first: dict[str, tuple[AskedBroker, ClientConnection]] = {}
-    for broker, answer in told:
+    for broker, answer in answered:
         for client in sorted(answer.clients, key=lambda client: client.address):
             first.setdefault(client.client_id, (broker, client))
             by_broker = connections.setdefault(client.client_id, {})
@@ -271,13 +271,13 @@ def _pop_answers(groups: QuerySet[ConsumerGroup] | frozenset[int]) -> dict[int, 
     members = Client.objects.filter(group__in=groups, gone_by=None)
     counted = list(members.order_by().values_list("group_id").annotate(Count("pk"), Count("pop_queues")))
     unacked: dict[int, int] = {}
-    is_told = any(told for _, _, told in counted)
-    popping = members.exclude(pop_queues=None).exclude(pop_queues=[]) if is_told else members.none()
+    is_any_answered = any(is_answered for _, _, is_answered in counted)
+    popping = members.exclude(pop_queues=None).exclude(pop_queues=[]) if is_any_answered else members.none()
     for group, queues in popping.values_list("group_id", "pop_queues"):
         unacked[group] = unacked.get(group, 0) + sum(queue["wait_ack_count"] for queue in queues or ())
     return {
-        group: _answer(all_told=told == present, none_told=not told, unacked=unacked.get(group))
-        for group, present, told in counted
+        group: _answer(all_told=is_answered == present, none_told=not is_answered, unacked=unacked.get(group))
+        for group, present, is_answered in counted
     }
 
 

@@ -309,9 +309,9 @@ def record_routed_permissions(cluster: Cluster, routed: Iterable[RoutedPermissio
     """Stores the permissions that name servers report for brokers. A failure leaves the known values and adds its
     reason.
     """
-    for told in routed:
-        row = cluster.brokers.filter(name=told.broker, broker_id=MASTER)
-        if told.error is not None:
-            row.update(routed_error=told.error)
+    for answer in routed:
+        row = cluster.brokers.filter(name=answer.broker, broker_id=MASTER)
+        if answer.error is not None:
+            row.update(routed_error=answer.error)
         else:
-            row.update(routed_permission=told.permission, routed_at=now, routed_error=None)
+            row.update(routed_permission=answer.permission, routed_at=now, routed_error=None)

@@ -291,7 +291,7 @@ def by_topic(group: str, subscriptions: Iterable[Mapping[str, Any]] | None) -> d
 
 def _keep(rows: ClientRows, key: ClientKey, reading: ClientReading, now: datetime) -> None:
     row = rows.present[key]
-    said: dict[str, Any] = {
+    values: dict[str, Any] = {
         "strategy": reading.strategy,
         "orderly": reading.orderly,
         "started_at": reading.started_at,
@@ -303,9 +303,9 @@ def _keep(rows: ClientRows, key: ClientKey, reading: ClientReading, now: datetim
         "running_info_error": None,
     }
     if reading.broker_assigned is not None:
-        said |= {"broker_assigned": list(reading.broker_assigned), "broker_assigned_at": now}
-    if any(getattr(row, name) != value for name, value in said.items()):
+        values |= {"broker_assigned": list(reading.broker_assigned), "broker_assigned_at": now}
+    if any(getattr(row, name) != value for name, value in values.items()):
         rows.touch(key)
     row.running_info_at = now
-    for name, value in said.items():
+    for name, value in values.items():
         setattr(row, name, value)

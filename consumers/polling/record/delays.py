@@ -174,7 +174,7 @@ def remembered_samples(cluster: Cluster) -> SampleMemory:
         count = TagCount(tags.expression, tags.looked_at, tags.matching, tags.asked_at)
         memory.tags[tags.group.name, tags.topic] = count
     user_groups = ConsumerGroup.objects.filter(cluster=cluster, kind="user").values_list("name", "subscriptions")
-    memory.filters = {name: found for name, said in user_groups if (found := tag_filters(said))}
+    memory.filters = {name: found for name, subscriptions in user_groups if (found := tag_filters(subscriptions))}
     return memory
 
 

@@ -39,11 +39,11 @@ def record_unsubscribed(cluster: Cluster, members: MembersReading, rows: pa.Tabl
     lacking = _lacking(answers, rows)
     noted = dict(cluster.groups.exclude(unsubscribed={}).values_list("name", "unsubscribed"))
     asked = {group for group in answers if lacking.get(group) or group in noted}
-    told = _told(cluster, {group for group in asked if lacking.get(group)})
+    subscribed = _told(cluster, {group for group in asked if lacking.get(group)})
     changed: dict[str, dict[str, str]] = {}
     for group in asked:
         before = noted.get(group, {})
-        after = unsubscribed(before, lacking.get(group, set()), told.get(group), members.taken_at)
+        after = unsubscribed(before, lacking.get(group, set()), subscribed.get(group), members.taken_at)
         if after != before:
             changed[group] = after
     stored = list(cluster.groups.filter(name__in=list(changed)).only("name"))
@@ -52,13 +52,15 @@ def record_unsubscribed(cluster: Cluster, members: MembersReading, rows: pa.Tabl
     ConsumerGroup.objects.bulk_update(stored, ["unsubscribed"], batch_size=200)
 
 
-def unsubscribed(before: Mapping[str, str], lacking: set[str], told: set[str] | None, now: datetime) -> dict[str, str]:
-    """`lacking`: topics missing from the broker's answer. `told`: topics that all members subscribe to; null if a
+def unsubscribed(
+    before: Mapping[str, str], lacking: set[str], subscribed: set[str] | None, now: datetime
+) -> dict[str, str]:
+    """`lacking`: topics missing from the broker's answer. `subscribed`: topics that all members subscribe to; null if a
     member has not reported its subscriptions. While it is null, no topic is added.
     """
-    if told is None:
+    if subscribed is None:
         return {topic: since for topic, since in before.items() if topic in lacking}
-    return {topic: before.get(topic, now.isoformat()) for topic in sorted(lacking - told)}
+    return {topic: before.get(topic, now.isoformat()) for topic in sorted(lacking - subscribed)}
 
 
 def _lacking(answers: Mapping[str, GroupMembers], rows: pa.Table) -> dict[str, set[str]]:
@@ -77,14 +79,14 @@ def _told(cluster: Cluster, groups: set[str]) -> dict[str, set[str]]:
     subscriptions.
     """
     present = Client.objects.filter(group__cluster=cluster, group__name__in=groups, gone_by=None)
-    told: dict[str, set[str]] = {}
+    subscribed: dict[str, set[str]] = {}
     silent: set[str] = set()
     for group, subscriptions in present.values_list("group__name", "subscriptions"):
         if subscriptions is None:
             silent.add(group)
         else:
-            told.setdefault(group, set()).update(one["topic"] for one in subscriptions)
-    return {group: topics for group, topics in told.items() if group not in silent}
+            subscribed.setdefault(group, set()).update(one["topic"] for one in subscriptions)
+    return {group: topics for group, topics in subscribed.items() if group not in silent}
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,13 @@ class IntervalEnds:
     members: Mapping[int, frozenset[str]]
 
     @classmethod
-    def of(cls, groups: Mapping[str, int], reading: MembersReading, spoke: Collection[ClientKey]) -> "IntervalEnds":
+    def of(cls, groups: Mapping[str, int], reading: MembersReading, answered: Collection[ClientKey]) -> "IntervalEnds":
         members = {
             groups[answer.group]: frozenset(member.client_id for member in answer.members)
             for answer in reading.groups
             if answer.complete and answer.group in groups
         }
-        return cls(spoke, members)
+        return cls(answered, members)
 
     def says(self, key: ClientKey) -> bool:
         group, client_id = key
@@ -183,7 +185,7 @@ def _known(groups: Collection[int]) -> dict[Holding, _Known]:
 
 
 def _held(ids: EntityIds, groups: Mapping[str, int], reading: MembersReading) -> dict[Holding, Memory]:
-    said = attrgetter(*MEMORY)
+    memory_of = attrgetter(*MEMORY)
     held: dict[Holding, Memory] = {}
     for client in reading.clients:
         if client.group not in groups:
@@ -191,7 +193,7 @@ def _held(ids: EntityIds, groups: Mapping[str, int], reading: MembersReading) ->
         for queue in client.queues:
             pk = ids.queues.get((queue.topic, queue.broker, queue.queue_id))
             if pk is not None and not queue.dropped:
-                held[groups[client.group], client.client_id, pk] = said(queue)
+                held[groups[client.group], client.client_id, pk] = memory_of(queue)
     return held
 
 

@@ -133,8 +133,8 @@ class Losses:
             if lists[broker].lacks(group, topic, queue_id):
                 continue
             row = dict.fromkeys(ROWS.names) | {"group": group, "topic": topic, "broker": broker, "queue_id": queue_id}
-            said = reason if reason == UnknownReason.NEVER_COMMITTED else UnknownReason.OFFSET_LOST
-            found.append(row | {"kind": kind, "unknown_reason": said})
+            shown = reason if reason == UnknownReason.NEVER_COMMITTED else UnknownReason.OFFSET_LOST
+            found.append(row | {"kind": kind, "unknown_reason": shown})
         return pa.Table.from_pylist(found, ROWS)
 
     @staticmethod

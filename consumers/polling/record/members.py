@@ -32,11 +32,11 @@ def connections_after(
     """
     after: Connections = {}
     for broker in sorted(stored.keys() | member.connections.keys()):
-        told = member.connections.get(broker)
+        reported = member.connections.get(broker)
         if broker in stand_ins:
             after[broker] = stored.get(broker, [])
-        elif told is not None:
-            after[broker] = list(told)
+        elif reported is not None:
+            after[broker] = list(reported)
         elif broker not in answer.answered_by and not answer.complete:
             after[broker] = stored[broker]
     return after
@@ -151,14 +151,14 @@ def agreements(
     rows: ClientRows, groups: Mapping[int, ConsumerGroup], answered: Iterable[ClientKey], now: datetime
 ) -> dict[int, Agreement]:
     """Agreements by group id. `groups` are the rows as they were before this reading."""
-    spoke = set(answered)
+    answering = set(answered)
     members: dict[int, list[ClientKey]] = {pk: [] for pk in groups}
     for key, row in rows.present.items():
         silent_for = now - (rows.spoke_at.get(key) or row.seen_since)
-        if key in spoke or row.running_info_error is None or silent_for < WAITED_FOR:
+        if key in answering or row.running_info_error is None or silent_for < WAITED_FOR:
             members[key[0]].append(key)
     return {
-        pk: Agreement(spoke.issuperset(keys), _whole_before(groups[pk], [rows.spoke_at.get(key) for key in keys]))
+        pk: Agreement(answering.issuperset(keys), _whole_before(groups[pk], [rows.spoke_at.get(key) for key in keys]))
         for pk, keys in members.items()
     }
 
@@ -195,12 +195,12 @@ def _note_sub_version(group: ConsumerGroup, answer: GroupMembers, is_changed: bo
     members subscribe differently the newest version alternates. Only a version newer than any reported before for these
     members is a change.
     """
-    told, known = answer.sub_version, group.sub_version
-    if told is None or told == known:
+    reported, known = answer.sub_version, group.sub_version
+    if reported is None or reported == known:
         return False
-    if known is None or told > known or (is_changed and answer.complete):
-        group.sub_version = told
-    return known is not None and told > known
+    if known is None or reported > known or (is_changed and answer.complete):
+        group.sub_version = reported
+    return known is not None and reported > known
 
 
 # Who subscribes to what, with which expression, from when to when, as the members themselves report.
@@ -217,12 +217,12 @@ def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, cli
     present = ClientSubscription.objects.filter(group__in=groups.values(), gone_by=None)
     rows = present.values_list("group_id", "client_id", "topic", "expression", "expression_type", "pk")
     known: dict[Subscribed, tuple[How, int]] = {row[:3]: (row[3:5], row[5]) for row in rows}
-    told = _told(groups, reading)
-    interval_ends = IntervalEnds.of(groups, reading, told.keys())
-    said = {(*key, topic): how for key, topics in told.items() for topic, how in topics.items()}
+    reported = _told(groups, reading)
+    interval_ends = IntervalEnds.of(groups, reading, reported.keys())
+    expressions = {(*key, topic): how for key, topics in reported.items() for topic, how in topics.items()}
     going_on = {
         key
-        for key, how in said.items()
+        for key, how in expressions.items()
         if key in known and known[key][0] == how and key[:2] not in client_answers.interrupted
     }
     ended = [pk for key, (_, pk) in known.items() if key not in going_on and interval_ends.says(key[:2])]
@@ -237,7 +237,9 @@ def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, cli
             seen_since=now,
             last_seen=now,
         )
-        for (group, client_id, topic), (expression, expression_type) in sorted(said.items(), key=lambda item: item[0])
+        for (group, client_id, topic), (expression, expression_type) in sorted(
+            expressions.items(), key=lambda item: item[0]
+        )
         if (group, client_id, topic) not in going_on
     ]
     ClientSubscription.objects.bulk_create(begun, batch_size=WRITE_BATCH)
@@ -246,13 +248,13 @@ def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, cli
 
 def _told(groups: Mapping[str, int], reading: MembersReading) -> dict[tuple[int, str], dict[str, How]]:
     """Reported subscriptions by client, for clients that reported them."""
-    told: dict[tuple[int, str], dict[str, How]] = {}
+    reported: dict[tuple[int, str], dict[str, How]] = {}
     for client in reading.clients:
         if client.error is None and client.group in groups:
             topics = by_topic(client.group, client.subscriptions)
             if topics is not None:
-                told[groups[client.group], client.client_id] = topics
-    return told
+                reported[groups[client.group], client.client_id] = topics
+    return reported
 
 
 GROUP_FIELDS = (

@@ -205,8 +205,8 @@ class Recorder:
     def _broadcasting(self, reading: OffsetsReading) -> set[int]:
         """Groups whose offsets leave the brokers with their members, as members or brokers report."""
         self.broadcasting |= {group for broker in reading.brokers for group in broker.broadcasting}
-        told = self.cluster.groups.filter(message_model="BROADCASTING").values_list("pk", flat=True)
-        return {self.ids.groups[name] for name in self.broadcasting if name in self.ids.groups} | set(told)
+        reported = self.cluster.groups.filter(message_model="BROADCASTING").values_list("pk", flat=True)
+        return {self.ids.groups[name] for name in self.broadcasting if name in self.ids.groups} | set(reported)
 
     def _make_entities(
         self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table, row_queues: RowQueues

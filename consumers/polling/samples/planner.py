@@ -257,13 +257,13 @@ def start_rules(cluster: Cluster, groups: set[str]) -> dict[str, StartRules]:
     """
     if not groups:
         return {}
-    told = ConsumerGroup.objects.filter(cluster=cluster, name__in=groups)
-    rules = {name: StartRules(where) for name, where in told.values_list("name", "consume_from_where")}
+    reported = ConsumerGroup.objects.filter(cluster=cluster, name__in=groups)
+    rules = {name: StartRules(where) for name, where in reported.values_list("name", "consume_from_where")}
     client_answers = Client.objects.filter(group__cluster=cluster, group__name__in=groups, settings__isnull=False)
     for client in client_answers.select_related("group").order_by("running_info_at"):
-        said = client.settings or {}
-        where = said.get("consumeFromWhere") or rules[client.group.name].consume_from_where
-        rules[client.group.name] = StartRules(where, said.get("consumeTimestamp"), client.started_at)
+        settings = client.settings or {}
+        where = settings.get("consumeFromWhere") or rules[client.group.name].consume_from_where
+        rules[client.group.name] = StartRules(where, settings.get("consumeTimestamp"), client.started_at)
     return rules
 
 

@@ -116,13 +116,15 @@ class Unacked:
     def of(cls, group: ConsumerGroup) -> "Unacked":
         """One query."""
         present = Client.objects.filter(group=group, gone_by=None)
-        said = [None if error else queues for queues, error in present.values_list("pop_queues", "running_info_error")]
-        if not said:
+        reported = [
+            None if error else queues for queues, error in present.values_list("pop_queues", "running_info_error")
+        ]
+        if not reported:
             return cls(str(NOBODY), {})
-        if any(queues is None for queues in said):
+        if any(queues is None for queues in reported):
             return cls(str(NOT_REPORTED), {})
         counts: dict[tuple[str, str, int], int] = {}
-        for queue in (queue for queues in said for queue in queues or ()):
+        for queue in (queue for queues in reported for queue in queues or ()):
             key = queue["topic"], queue["broker"], queue["queue_id"]
             counts[key] = counts.get(key, 0) + queue["wait_ack_count"]
         return cls(None if counts else str(PULLS), counts)
@@ -151,18 +153,18 @@ ReportedStart = tuple[str | None, datetime | None]
 
 def reported_start(clients: Iterable[Mapping[str, Any]]) -> ReportedStart:
     """consumeTimestamp, and the start of the member that says it: the newest one's. Of `settings`, `started_at`."""
-    told = [client for client in clients if client["settings"] and client["started_at"]]
-    newest = max(told, key=lambda client: client["started_at"], default=None)
+    reporting = [client for client in clients if client["settings"] and client["started_at"]]
+    newest = max(reporting, key=lambda client: client["started_at"], default=None)
     return (newest["settings"].get("consumeTimestamp"), newest["started_at"]) if newest else (None, None)
 
 
 def start_without_offset(
-    kind: str, consume_from_where: str | None, told: ReportedStart, read: Offsets, sample: QueueSample | None
+    kind: str, consume_from_where: str | None, reported: ReportedStart, read: Offsets, sample: QueueSample | None
 ) -> Start:
     """`sample`: what the broker answered, asked as a starting member asks it; None: it was not asked."""
     if sample is not None and (sample.start_offset is not None or sample.start_error is not None):
         return _as_of_now(Start(sample.start_offset, sample.start_rule or "", sample.start_error), read)
-    return would_start(kind, consume_from_where, *told, read.min_offset, read.broker_offset, None)
+    return would_start(kind, consume_from_where, *reported, read.min_offset, read.broker_offset, None)
 
 
 def _as_of_now(start: Start, read: Offsets) -> Start:

@@ -72,19 +72,19 @@ def timing_of(reset: Reset, rows: Sequence[ResetQueue], since: datetime) -> Timi
     """`since`: when reading back begins, after all writes."""
     commit = commit_seconds(reset)
     calls = len({(row.topic, row.broker) for row in rows if row.method == ResetMethod.CLIENT})
-    told = TOLD_SECONDS * calls + commit
+    notified_seconds = TOLD_SECONDS * calls + commit
     settled = settings.RESET_SETTLED_SECONDS
     pulls = LONG_POLL_SECONDS + commit if (reset.seen or {}).get("members") else 0.0
     late = ARRIVAL_SECONDS if any(row.step == ResetStep.UNANSWERED for row in rows) else 0.0
-    needed = max(pulls, late, told if calls else 0.0) + settled + SPARE_SECONDS
+    needed = max(pulls, late, notified_seconds if calls else 0.0) + settled + SPARE_SECONDS
     seconds = max(settings.RESET_READ_BACK_SECONDS, min(needed, LONGEST_SECONDS))
-    return Timing(settled, since + timedelta(seconds=seconds), commit, told)
+    return Timing(settled, since + timedelta(seconds=seconds), commit, notified_seconds)
 
 
 def commit_seconds(reset: Reset) -> float:
     """That of the group's slowest member, as reported; RocketMQ's default where no member reported it."""
-    told = Client.objects.filter(group=reset.group_id, gone_by=None).values_list("settings", flat=True)
-    texts = [one[COMMIT_SETTING] for one in told if one and COMMIT_SETTING in one]
+    settings = Client.objects.filter(group=reset.group_id, gone_by=None).values_list("settings", flat=True)
+    texts = [one[COMMIT_SETTING] for one in settings if one and COMMIT_SETTING in one]
     return max((int(text) / 1000 for text in texts if str(text).isdecimal()), default=COMMIT_SECONDS)
 
 
@@ -129,8 +129,8 @@ class _ReadBack:
         found = keep_alive(self._hold, self._clock, lambda: ports.wire.run(ask(ports, self._group, keys)))
         now = self._clock()
         self._present = self._present.look(now, found.members)
-        told = {key for key in self._rows if self._note(key, found, now)}
-        self._save([self._rows[key] for key in told], now)
+        noted = {key for key in self._rows if self._note(key, found, now)}
+        self._save([self._rows[key] for key in noted], now)
         self._rows = {key: row for key, row in self._rows.items() if row.outcome is None}
 
     def _note(self, key: QueueKey, found: Round, now: datetime) -> bool:
@@ -169,12 +169,12 @@ def written(row: ResetQueue, began: datetime) -> Written:
     """
     if row.target is None or row.method is None:
         raise ValueError(f"queue {row.pk} of reset {row.reset_id} has no target, and cannot have been written")
-    told = row.answered if row.method == ResetMethod.CLIENT else None
+    answered = row.answered if row.method == ResetMethod.CLIENT else None
     return Written(
         method=ResetMethod(row.method),
         answered=row.step == ResetStep.WRITTEN,
         before=row.now_offset if row.method == ResetMethod.NOTHING else row.before,
-        target=row.target if told is None else told,
+        target=row.target if answered is None else answered,
         at=row.written_at or row.before_at or began,
         before_at=row.before_at,
     )
@@ -189,6 +189,6 @@ def fill(row: ResetQueue, series: Series, verdict: SettledOutcome | None) -> Non
 
 
 def _to_read(reset: Reset) -> Iterable[ResetQueue]:
-    told = Q(step__in=(ResetStep.WRITTEN, ResetStep.UNANSWERED))
+    was_written = Q(step__in=(ResetStep.WRITTEN, ResetStep.UNANSWERED))
     stood_there = Q(method=ResetMethod.NOTHING, step=ResetStep.PLANNED)
-    return ResetQueue.objects.filter(told | stood_there, reset=reset, left_out=None)
+    return ResetQueue.objects.filter(was_written | stood_there, reset=reset, left_out=None)

@@ -46,8 +46,8 @@ def _readings(case: Case) -> str:
 
 def _path(case: Case, changes: Sequence[Change]) -> list[str]:
     """Each offset with the seconds after the writing at which it was first read."""
-    said = [_first_read(one, round(seconds_between(case.written.at, one.at))) for one in changes]
-    return said if len(said) <= SHOWN else [*said[:2], "…", *said[-2:]]
+    sentences = [_first_read(one, round(seconds_between(case.written.at, one.at))) for one in changes]
+    return sentences if len(sentences) <= SHOWN else [*sentences[:2], "…", *sentences[-2:]]
 
 
 def _first_read(change: Change, seconds: int) -> str:
@@ -277,9 +277,9 @@ def _away(case: Case) -> Finding:
         if case.present.stayed and where_it_was:
             return OVERWRITTEN, stored_reason(ReadBackEvidence.MEMBER_COMMITTED_OVER, member=_named(case))
         return OVERWRITTEN, stored_reason(ReadBackEvidence.SOMEBODY_COMMITTED_OVER)
-    told = timing.told_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
+    arrival_seconds = timing.told_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
     never_reached = case.series.first(lambda offset: (offset or 0) >= written.target) is None
-    if case.watched and where_it_was and never_reached and case.age_seconds >= told + timing.settled_seconds:
+    if case.watched and where_it_was and never_reached and case.age_seconds >= arrival_seconds + timing.settled_seconds:
         settled = case.held(Place.AWAY) >= timing.settled_seconds
         return (UNCHANGED, stored_reason(ReadBackEvidence.TARGET_NOT_TAKEN)) if settled else None
     return None

@@ -138,14 +138,14 @@ def united(answers: Mapping[str, GroupConnections | RocketMQError]) -> Membershi
     """By broker or proxy. Where members disagree, the value that prevents a reset counts: ACTIVELY, BROADCASTING."""
     if not answers:
         return Membership(None, NO_MASTERS)
-    told = [answer for answer in answers.values() if not isinstance(answer, RocketMQError)]
+    answered = [answer for answer in answers.values() if not isinstance(answer, RocketMQError)]
     errors = [f"{name}: {answer}" for name, answer in answers.items() if isinstance(answer, RocketMQError)]
-    clients = [client for answer in told for client in answer.clients]
+    clients = [client for answer in answered for client in answer.clients]
     return Membership(
         members=None if errors else tuple(sorted({client.client_id for client in clients})),
         error="; ".join(errors) or None,
-        message_model=min((answer.message_model for answer in told if answer.message_model), default=None),
-        consume_type=min((answer.consume_type for answer in told if answer.consume_type), default=None),
+        message_model=min((answer.message_model for answer in answered if answer.message_model), default=None),
+        consume_type=min((answer.consume_type for answer in answered if answer.consume_type), default=None),
         languages=tuple(sorted({client.language for client in clients})),
     )
 
@@ -175,16 +175,16 @@ class Known:
 
 def known_of(group: ConsumerGroup) -> Known:
     clients = Client.objects.filter(group=group, gone_by=None).order_by()
-    told = list(clients.values_list("orderly", "pop_queues"))
+    reported = list(clients.values_list("orderly", "pop_queues"))
     return Known(
-        orderly=_orderly([orderly for orderly, _ in told if orderly is not None]),
-        popped=frozenset(queue["topic"] for _, queues in told for queue in queues or ()),
+        orderly=_orderly([orderly for orderly, _ in reported if orderly is not None]),
+        popped=frozenset(queue["topic"] for _, queues in reported for queue in queues or ()),
     )
 
 
-def _orderly(said: Sequence[bool]) -> bool | None:
+def _orderly(reported: Sequence[bool]) -> bool | None:
     """One orderly member is enough: queues are locked for it."""
-    return any(said) if said else None
+    return any(reported) if reported else None
 
 
 # The topics that a group pops: brokers store the setting for push consumers, members report their own.
@@ -195,10 +195,10 @@ POP = "POP"
 async def pop_topics(masters: Masters, brokers: Sequence[str], group: str, known: Known) -> frozenset[str] | None:
     """Null where one of `brokers` refused to answer. A silent broker has no queue that can be moved anyway."""
     there = [master for broker in brokers if (master := masters.get(broker)) is not None]
-    told = await asyncio.gather(*(_of(master, group) for master in there))
-    if any(topics is None for topics in told):
+    answered = await asyncio.gather(*(_of(master, group) for master in there))
+    if any(topics is None for topics in answered):
         return None
-    return known.popped.union(*(topics for topics in told if topics is not None))
+    return known.popped.union(*(topics for topics in answered if topics is not None))
 
 
 async def _of(master: Master, group: str) -> frozenset[str] | None:

@@ -209,26 +209,26 @@ JAVA = "JAVA"
 
 def consequences(methods: Collection[ResetMethod], topics: Collection[str], group: GroupSetup) -> list[str]:
     """Of the queues that are to be moved: the ways in which, and their topics."""
-    said: list[str] = []
+    warnings: list[str] = []
     if ResetMethod.SERVER in methods:
-        said += _when_the_broker_moves_them(group) + _what_pops_again(topics, group)
+        warnings += _when_the_broker_moves_them(group) + _what_pops_again(topics, group)
     if ResetMethod.CLIENT in methods:
-        said += _when_members_are_told()
+        warnings += _when_members_are_told()
     if ResetMethod.COMMIT in methods:
-        said.append(stored_reason(ResetWarning.COMMITTED_AS_MEMBER))
+        warnings.append(stored_reason(ResetWarning.COMMITTED_AS_MEMBER))
     if group.members and group.orderly and {ResetMethod.SERVER, ResetMethod.CLIENT} & set(methods):
-        said.append(stored_reason(ResetWarning.ORDERLY_WAITS))
-    return said
+        warnings.append(stored_reason(ResetWarning.ORDERLY_WAITS))
+    return warnings
 
 
 def _when_the_broker_moves_them(group: GroupSetup) -> list[str]:
     if not group.members:
         return [stored_reason(ResetWarning.MOVED_FOR_LATER)]
     codes = (ResetWarning.MOVED_AT_ONCE, ResetWarning.WORK_REPEATED, ResetWarning.OLD_MEMBERS_LATE)
-    said = list(map(stored_reason, codes))
+    warnings = list(map(stored_reason, codes))
     if others := sorted(set(group.languages) - {JAVA}):
-        said.append(stored_reason(ResetWarning.LANGUAGES_DECIDE, languages=others))
-    return said
+        warnings.append(stored_reason(ResetWarning.LANGUAGES_DECIDE, languages=others))
+    return warnings
 
 
 def _what_pops_again(topics: Collection[str], group: GroupSetup) -> list[str]:
@@ -304,29 +304,29 @@ def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupSetup, rows: Seq
 
 
 def of_amounts(totals: Totals) -> list[str]:
-    said = []
+    warnings = []
     if totals.replayed:
-        said.append(stored_reason(ResetWarning.REDELIVERED, n=totals.replayed, queues=totals.replaying))
+        warnings.append(stored_reason(ResetWarning.REDELIVERED, n=totals.replayed, queues=totals.replaying))
     if totals.earliest is not None:
-        said.append(stored_reason(ResetWarning.REDELIVERED_FROM, at=f"{totals.earliest:%Y-%m-%d %H:%M:%S}"))
+        warnings.append(stored_reason(ResetWarning.REDELIVERED_FROM, at=f"{totals.earliest:%Y-%m-%d %H:%M:%S}"))
     if totals.skipped:
-        said.append(stored_reason(ResetWarning.SKIPPED, n=totals.skipped, queues=totals.skipping))
+        warnings.append(stored_reason(ResetWarning.SKIPPED, n=totals.skipped, queues=totals.skipping))
     if totals.uncounted:
-        said.append(stored_reason(ResetWarning.UNCOUNTED, queues=totals.uncounted))
-    return said
+        warnings.append(stored_reason(ResetWarning.UNCOUNTED, queues=totals.uncounted))
+    return warnings
 
 
 def of_gaps(totals: Totals) -> list[str]:
-    said = []
+    warnings = []
     if totals.not_restorable:
-        said.append(stored_reason(ResetWarning.NOT_RESTORABLE, queues=totals.not_restorable))
+        warnings.append(stored_reason(ResetWarning.NOT_RESTORABLE, queues=totals.not_restorable))
     if totals.clipped:
-        said.append(stored_reason(ResetWarning.CLIPPED, queues=totals.clipped))
+        warnings.append(stored_reason(ResetWarning.CLIPPED, queues=totals.clipped))
     for why, queues in totals.left_out[:SHOWN]:
-        said.append(stored_reason(ResetWarning.LEFT_OUT, n=queues, why=why))
+        warnings.append(stored_reason(ResetWarning.LEFT_OUT, n=queues, why=why))
     if more := sum(queues for _why, queues in totals.left_out[SHOWN:]):
-        said.append(stored_reason(ResetWarning.LEFT_OUT_OTHERS, queues=more))
-    return said
+        warnings.append(stored_reason(ResetWarning.LEFT_OUT_OTHERS, queues=more))
+    return warnings
 
 
 def _of_nearest(reset: Reset, rows: Sequence[ResetQueue]) -> list[str]:

@@ -202,11 +202,11 @@ class _Draft:
         return {} if at is None else self._run(lambda: search(self._masters, read.values(), at))
 
     def _methods(self, facts: GroupSetup, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:
-        said: dict[QueueKey, ResetMethod | LeftOut] = {key: LeftOut(why) for key, why in self._left_out.items()}
+        methods: dict[QueueKey, ResetMethod | LeftOut] = {key: LeftOut(why) for key, why in self._left_out.items()}
         for key, one in aims.items():
             whole = (key.topic, key.broker) in picked.whole
-            said[key] = method_of(self._kind, facts, facts.queues[key], one.target, one.clipped, whole)
-        settled = together(said)
+            methods[key] = method_of(self._kind, facts, facts.queues[key], one.target, one.clipped, whole)
+        settled = together(methods)
         self._left_out |= {key: way.reason for key, way in settled.items() if isinstance(way, LeftOut)}
         return {key: way for key, way in settled.items() if isinstance(way, ResetMethod)}
 

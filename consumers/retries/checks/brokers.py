@@ -105,8 +105,8 @@ def _of_orderly(facts: RetryConditions) -> Outcome:
 
 
 def _tries(client: ClientConditions) -> int | None:
-    said = (client.settings or {}).get("maxReconsumeTimes", "")
-    return int(said) if said.removeprefix("-").isdecimal() else None
+    setting = (client.settings or {}).get("maxReconsumeTimes", "")
+    return int(setting) if setting.removeprefix("-").isdecimal() else None
 
 
 def _why(brokers: Sequence[BrokerConditions]) -> str:
@@ -149,8 +149,8 @@ def brokers_take_back(facts: RetryConditions) -> Outcome:
     if silent or not holders:
         reason = silent[0].permission.unknown or silent[0].unread if silent else nobody_holds(facts)
         return unknown(reason or nobody_holds(facts), _open(silent), severity=severity)
-    told = min((broker.permission.at for broker in holders if broker.permission.at), default=None)
-    return holds(gettext("%(brokers)s: open.") % {"brokers": names(holders)}, _open(()), told, severity=severity)
+    oldest_at = min((broker.permission.at for broker in holders if broker.permission.at), default=None)
+    return holds(gettext("%(brokers)s: open.") % {"brokers": names(holders)}, _open(()), oldest_at, severity=severity)
 
 
 @check(ConditionName.ROUTED, FindingSeverity.INFO, Of.SENDING_BACK)
@@ -174,9 +174,9 @@ def routed(facts: RetryConditions) -> Outcome:
     if silent or not holders:
         reason = silent[0].routed.unknown if silent else None
         return unknown(reason or nobody_holds(facts), _route(facts, silent))
-    told = min((broker.routed.at for broker in holders if broker.routed.at), default=None)
+    oldest_at = min((broker.routed.at for broker in holders if broker.routed.at), default=None)
     detail = gettext("Name servers route to %(brokers)s what it allows itself.")
-    return holds(detail % {"brokers": names(holders)}, _route(facts, ()), told)
+    return holds(detail % {"brokers": names(holders)}, _route(facts, ()), oldest_at)
 
 
 def _open(brokers: Sequence[BrokerConditions]) -> str:
@@ -199,14 +199,16 @@ def _route(facts: RetryConditions, brokers: Sequence[BrokerConditions]) -> str:
     ConditionName.RETRY_WRITABLE,
     FindingSeverity.WARNING,
     Of.SENDING_BACK,
-    suspect=lambda said: not said.retry_permissions.get(retry_topic(said.group), WRITE) & WRITE,
+    suspect=lambda configured: not configured.retry_permissions.get(retry_topic(configured.group), WRITE) & WRITE,
     of_many=_("Retry topics of %(n_groups)s may not be written on %(brokers)s (%(groups)s)."),
     cure_of_many=PERMISSION_OF_EACH,
 )
 def retry_writable(facts: RetryConditions) -> Outcome:
     """POP retries are written by the broker itself, which asks no permission (RocketMQ 5.4.0, PopReviveService)."""
     shut = [
-        one for one, said in _told(facts) if said.retry_permission is not None and not said.retry_permission & WRITE
+        one
+        for one, configured in _told(facts)
+        if configured.retry_permission is not None and not configured.retry_permission & WRITE
     ]
     words = {"topic": facts.retry_topic, "brokers": names(shut)}
     cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, facts.retry_topic)}
@@ -220,14 +222,14 @@ def retry_writable(facts: RetryConditions) -> Outcome:
     ConditionName.RETRY_READABLE,
     FindingSeverity.CRITICAL,
     Of.RETRIES,
-    suspect=lambda said: any(not permission & READ for permission in said.retry_permissions.values()),
+    suspect=lambda configured: any(not permission & READ for permission in configured.retry_permissions.values()),
     of_many=_("Retry topics of %(n_groups)s may not be read on %(brokers)s: nothing comes back (%(groups)s)."),
     cure_of_many=PERMISSION_OF_EACH,
 )
 def retry_readable(facts: RetryConditions) -> Outcome:
     shut: dict[str, list[BrokerConditions]] = {}
-    for broker, said in _told(facts):
-        for topic, permission in _retry_topics(facts, said).items():
+    for broker, configured in _told(facts):
+        for topic, permission in _retry_topics(facts, configured).items():
             if not permission & READ:
                 shut.setdefault(topic, []).append(broker)
     topics = listed(sorted(shut)) or facts.retry_topic
@@ -246,7 +248,9 @@ def retry_readable(facts: RetryConditions) -> Outcome:
     ConditionName.RETRY_QUEUES,
     FindingSeverity.CRITICAL,
     Of.SENDING_BACK,
-    suspect=lambda said: said.retry_read_queues is not None and (said.retry_queue_nums or 0) > said.retry_read_queues,
+    suspect=lambda configured: (
+        configured.retry_read_queues is not None and (configured.retry_queue_nums or 0) > configured.retry_read_queues
+    ),
     of_many=_("Retry topics of %(n_groups)s have fewer queues than retryQueueNums on %(brokers)s (%(groups)s)."),
     cure_of_many=_("“mqadmin updateTopic” with -r and -w of retryQueueNums for each of the topics."),
 )
@@ -256,14 +260,14 @@ def retry_queues(facts: RetryConditions) -> Outcome:
     """
     few: list[BrokerConditions] = []
     unclear = False
-    for broker, said in _told(facts):
-        if said.retry_permission is None or not said.retry_queue_nums or said.retry_queue_nums <= 0:
+    for broker, configured in _told(facts):
+        if configured.retry_permission is None or not configured.retry_queue_nums or configured.retry_queue_nums <= 0:
             continue
-        unclear = unclear or said.read_queues is None
-        if said.read_queues is not None and said.read_queues < said.retry_queue_nums:
+        unclear = unclear or configured.read_queues is None
+        if configured.read_queues is not None and configured.read_queues < configured.retry_queue_nums:
             few.append(broker)
-    told = few[0].group if few else None
-    wanted, found = (told.retry_queue_nums, told.read_queues) if told else (1, None)
+    fewest = few[0].group if few else None
+    wanted, found = (fewest.retry_queue_nums, fewest.read_queues) if fewest else (1, None)
     command = f"mqadmin updateTopic -n '{facts.namesrv}' -b {few[0].address if few else 'ADDRESS'}"
     cure = gettext("“%(command)s”.") % {"command": f"{command} -t '{facts.retry_topic}' -r {wanted} -w {wanted}"}
     if few:
@@ -286,7 +290,7 @@ def retry_queues(facts: RetryConditions) -> Outcome:
     ConditionName.DLQ_READABLE,
     FindingSeverity.WARNING,
     Of.RETRIES,
-    suspect=lambda said: said.dlq_permission is not None and not said.dlq_permission & READ,
+    suspect=lambda configured: configured.dlq_permission is not None and not configured.dlq_permission & READ,
     of_many=_("Dead-letter topics of %(n_groups)s are not readable on %(brokers)s (%(groups)s)."),
     cure_of_many=PERMISSION_OF_EACH,
 )
@@ -294,14 +298,16 @@ def dead_readable(facts: RetryConditions) -> Outcome:
     """Brokers up to 4.9.1 make the topic with write alone, and a later one keeps it so. That it may be written is asked
     by nobody (RocketMQ 5.4.0, AbstractSendMessageProcessor, SendMessageProcessor.handleRetryAndDLQ)."""
     shut = [
-        broker for broker, said in _told(facts) if said.dlq_permission is not None and not said.dlq_permission & READ
+        broker
+        for broker, configured in _told(facts)
+        if configured.dlq_permission is not None and not configured.dlq_permission & READ
     ]
     topic = dlq_topic(facts.group)
     cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, topic)}
     if shut:
         detail = gettext("%(topic)s is not readable on %(brokers)s: its messages cannot be inspected or resent.")
         return fails(detail % {"topic": topic, "brokers": names(shut)}, cure, shut, oldest(shut))
-    there = any(said.dlq_permission is not None for _, said in _told(facts))
+    there = any(configured.dlq_permission is not None for _, configured in _told(facts))
     detail = (
         gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s: no message was dead-lettered.")
     )
@@ -313,9 +319,9 @@ def _told(facts: RetryConditions) -> Iterator[tuple[BrokerConditions, GroupConfi
     return ((broker, broker.group) for broker in facts.brokers if broker.group is not None)
 
 
-def _retry_topics(facts: RetryConditions, said: GroupConfigured) -> dict[str, int]:
-    own = {} if said.retry_permission is None else {facts.retry_topic: said.retry_permission}
-    return own | dict(said.pop_permissions)
+def _retry_topics(facts: RetryConditions, configured: GroupConfigured) -> dict[str, int]:
+    own = {} if configured.retry_permission is None else {facts.retry_topic: configured.retry_permission}
+    return own | dict(configured.pop_permissions)
 
 
 def _whole(facts: RetryConditions, detail: str, cure: str) -> Outcome:

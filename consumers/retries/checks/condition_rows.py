@@ -162,35 +162,37 @@ def topic_permission(facts: RetryConditions, brokers: Sequence[BrokerConditions]
 # their own permission into the routes they register (BrokerController.registerBrokerAll).
 def takes_back(broker: BrokerConditions) -> bool | None:
     """Whether it takes back the failed messages that it stores; also where it then drops them."""
-    said = broker.group
+    configured = broker.group
     return _all(
         broker.has_master,
         broker.permission.has(WRITE),
-        None if said is None else said.configured,
-        None if said is None else said.retry_permission is None or bool(said.retry_permission & WRITE),
+        None if configured is None else configured.configured,
+        None
+        if configured is None
+        else configured.retry_permission is None or bool(configured.retry_permission & WRITE),
     )
 
 
 def is_way_round(broker: BrokerConditions) -> bool | None:
     """Whether clients can write a copy of a failed message to `%RETRY%group` there."""
-    said = broker.group
+    configured = broker.group
     return _all(
         broker.has_master,
         broker.permission.has(WRITE),
         broker.routed.has(WRITE),
-        None if said is None else said.configured and said.read_queues != 0,
-        None if said is None else bool((said.retry_permission or 0) & WRITE),
+        None if configured is None else configured.configured and configured.read_queues != 0,
+        None if configured is None else bool((configured.retry_permission or 0) & WRITE),
     )
 
 
 def why_not_taken_back(broker: BrokerConditions) -> str:
-    said = broker.group
+    configured = broker.group
     words = {"broker": broker.name, "permission": broker.permission.value}
     if broker.has_master is False:
         return gettext("the master of %(broker)s is down") % words
     if broker.permission.has(WRITE) is False:
         return gettext("%(broker)s takes no messages: its brokerPermission is %(permission)s") % words
-    if said is not None and not said.configured:
+    if configured is not None and not configured.configured:
         return gettext("%(broker)s does not know the group") % words
     return gettext("%(broker)s does not let the retry topic be written") % words
 

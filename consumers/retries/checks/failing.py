@@ -101,8 +101,8 @@ def _unusual(read: Read) -> list[tuple[Suspect, list[ConditionName]]]:
     for *row, kind, model, asked, there, dead, permissions in unusual.values_list(*FIELDS, *OF_GROUP, *numbers):
         one = Suspect(*row)
         if (one.cluster_id, one.broker) in read and kind == GroupKind.USER and model != BROADCASTING:
-            said = Configured(one.group, asked, there, dead, permissions)
-            found.append((one, [name for name, check in CHECKS.items() if check.suspect(said)]))
+            configured = Configured(one.group, asked, there, dead, permissions)
+            found.append((one, [name for name, check in CHECKS.items() if check.suspect(configured)]))
     return sorted(found, key=lambda each: (each[0].group, each[0].broker))
 
 

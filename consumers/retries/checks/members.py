@@ -133,8 +133,8 @@ def acknowledged(facts: RetryConditions) -> Outcome:
 
 
 def _number(client: ClientConditions, name: str) -> int | None:
-    said = (client.settings or {}).get(name, "")
-    return int(said) if said.removeprefix("-").isdecimal() else None
+    setting = (client.settings or {}).get(name, "")
+    return int(setting) if setting.removeprefix("-").isdecimal() else None
 
 
 def _unasked(facts: RetryConditions) -> str | None:
@@ -166,16 +166,18 @@ HEARTBEATS = timedelta(seconds=60)
     ConditionName.KEPT,
     FindingSeverity.CRITICAL,
     Of.RETRIES,
-    suspect=lambda said: said.retry_queue_nums is not None and said.retry_queue_nums <= 0,
+    suspect=lambda configured: configured.retry_queue_nums is not None and configured.retry_queue_nums <= 0,
     of_many=_("Failed messages of %(n_groups)s are silently discarded on %(brokers)s: retryQueueNums 0 (%(groups)s)."),
     cure_of_many=_("“mqadmin updateSubGroup” with -q 1 and each group's other values, which it sets too."),
 )
 def kept(facts: RetryConditions) -> Outcome:
     """With retryQueueNums 0 the broker answers success and drops the message (RocketMQ 5.4.0,
     AbstractSendMessageProcessor.consumerSendMsgBack). A proxy sends dead-letter messages by the same call."""
-    told = [broker for broker in facts.holders if broker.group is not None and broker.group.configured]
+    brokers = [broker for broker in facts.holders if broker.group is not None and broker.group.configured]
     dropping = [
-        one for one in told if one.group and one.group.retry_queue_nums is not None and one.group.retry_queue_nums <= 0
+        one
+        for one in brokers
+        if one.group and one.group.retry_queue_nums is not None and one.group.retry_queue_nums <= 0
     ]
     cure = gettext(
         "“%(command)s” with the group's other values, which the command sets too; then give %(topic)s as many queues "
@@ -195,12 +197,15 @@ def kept(facts: RetryConditions) -> Outcome:
         for one in facts.holders
         if one.group is None or (one.group.configured and one.group.retry_queue_nums is None)
     ]
-    if silent or not told:
+    if silent or not brokers:
         none = gettext("No broker with the group's topics has reported how many retry queues the group has.")
         return unknown(unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
-    least = min(broker.group.retry_queue_nums or 0 for broker in told if broker.group)
-    detail = gettext("retryQueueNums is %(least)s or more on %(brokers)s.") % {"least": least, "brokers": names(told)}
-    return holds(detail, cure, oldest(told))
+    least = min(broker.group.retry_queue_nums or 0 for broker in brokers if broker.group)
+    detail = gettext("retryQueueNums is %(least)s or more on %(brokers)s.") % {
+        "least": least,
+        "brokers": names(brokers),
+    }
+    return holds(detail, cure, oldest(brokers))
 
 
 @check(
@@ -245,12 +250,12 @@ def enabled(facts: RetryConditions) -> Outcome:
     if paused:
         detail = gettext("Nothing is given to the group on %(brokers)s, its retries neither: consumeEnable is false.")
         return fails(detail % {"brokers": names(paused)}, cure, paused, oldest(paused))
-    told = [one for one in facts.holders if one.group is not None and one.group.consume_enable]
+    brokers = [one for one in facts.holders if one.group is not None and one.group.consume_enable]
     silent = [one for one in facts.holders if one.group is None]
-    if silent or not told:
+    if silent or not brokers:
         none = gettext("No broker with the group's topics has reported whether the group may consume.")
         return unknown(unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
-    return holds(gettext("consumeEnable is true on %(b)s.") % {"b": names(told)}, cure, oldest(told))
+    return holds(gettext("consumeEnable is true on %(b)s.") % {"b": names(brokers)}, cure, oldest(brokers))
 
 
 @check(ConditionName.RETRIED, FindingSeverity.WARNING, Of.ALL)

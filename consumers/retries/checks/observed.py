@@ -132,8 +132,8 @@ class RetryConditions(ConsumeMode):
 
     @property
     def orderly(self) -> bool | None:
-        said = {client.orderly for client in self.clients}
-        return said.pop() if len(said) == 1 else None
+        modes = {client.orderly for client in self.clients}
+        return modes.pop() if len(modes) == 1 else None
 
     @property
     def is_popping(self) -> bool:
@@ -279,10 +279,10 @@ def _holding(group: ConsumerGroup, rows: _Rows) -> set[str]:
 
 
 def _broker(group: ConsumerGroup, rows: _Rows, broker: KnownBroker, holds: bool) -> BrokerConditions:
-    told = rows.told.get(broker.name)
+    config = rows.told.get(broker.name)
     silent = (
         gettext("%(broker)s has not reported its configuration of the group yet") % {"broker": broker.name}
-        if told is None
+        if config is None
         else None
     )
     unread = broker.unread or silent
@@ -293,23 +293,23 @@ def _broker(group: ConsumerGroup, rows: _Rows, broker: KnownBroker, holds: bool)
         has_master=broker.has_master,
         permission=broker.permission,
         routed=broker.routed,
-        group=None if told is None or unread is not None else _configured(group, told),
+        group=None if config is None or unread is not None else _configured(group, config),
         unread=unread,
         read_at=broker.read_at,
     )
 
 
-def _configured(group: ConsumerGroup, told: GroupBroker) -> GroupConfigured:
+def _configured(group: ConsumerGroup, config: GroupBroker) -> GroupConfigured:
     own = retry_topic(group.name)
     return GroupConfigured(
-        configured=told.configured,
-        since=told.changed_at,
-        consume_enable=told.consume_enable,
-        retry_queue_nums=told.retry_queue_nums,
-        retry_permission=told.retry_permissions.get(own),
-        pop_permissions={topic: value for topic, value in told.retry_permissions.items() if topic != own},
-        dlq_permission=told.dlq_permission,
-        read_queues=told.retry_read_queues,
+        configured=config.configured,
+        since=config.changed_at,
+        consume_enable=config.consume_enable,
+        retry_queue_nums=config.retry_queue_nums,
+        retry_permission=config.retry_permissions.get(own),
+        pop_permissions={topic: value for topic, value in config.retry_permissions.items() if topic != own},
+        dlq_permission=config.dlq_permission,
+        read_queues=config.retry_read_queues,
     )
 
 

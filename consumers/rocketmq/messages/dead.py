@@ -38,16 +38,16 @@ def dead_message(message: StoredMessage) -> DeadMessage:
     born_at, stored_at = time_of(message.born_ms), time_of(message.stored_ms)
     if born_at is None or stored_at is None:
         raise RemoteProtocolError(f"the message at {message.queue_offset} bears a time that no calendar has")
-    said = message.properties
+    properties = message.properties
     return DeadMessage(
         queue_id=message.queue_id,
         offset=message.queue_offset,
         stored_id=message.stored_id,
-        message_id=said.get("UNIQ_KEY"),
-        origin_topic=next((said[name] for name in ORIGIN_TOPICS if name in said), None),
-        origin_message_id=next((said[name] for name in ORIGIN_MESSAGE_IDS if name in said), None),
-        keys=said.get("KEYS"),
-        tags=said.get("TAGS"),
+        message_id=properties.get("UNIQ_KEY"),
+        origin_topic=next((properties[name] for name in ORIGIN_TOPICS if name in properties), None),
+        origin_message_id=next((properties[name] for name in ORIGIN_MESSAGE_IDS if name in properties), None),
+        keys=properties.get("KEYS"),
+        tags=properties.get("TAGS"),
         reconsume_times=message.reconsume_times,
         born_at=born_at,
         stored_at=stored_at,

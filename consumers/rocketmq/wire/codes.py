@@ -148,7 +148,7 @@ class BrokerRefused(RocketMQError):
             meaning = f"code {code}"
         # Brokers put whole stack traces into remarks; the first line carries the reason.
         reason = f": {remark.splitlines()[0]}" if remark and remark.strip() else ""
-        advice = next((f" – {words}" for said, words in _MEANINGS.items() if said in reason), "")
+        advice = next((f" – {words}" for part, words in _MEANINGS.items() if part in reason), "")
         super().__init__(f"{call_name(request_code)} was refused with {meaning}{reason}{advice}", address=address)
 
 

@@ -121,18 +121,18 @@ class Actor:
 
     def _expect(self, word: str) -> None:
         assert self._child.stdout is not None
-        said = b""
+        received = b""
         deadline = time.monotonic() + READY_SECONDS
-        while not said.endswith(b"\n"):
+        while not received.endswith(b"\n"):
             readable, _, _ = select.select([self._child.stdout], [], [], max(0.0, deadline - time.monotonic()))
             byte = os.read(self._child.stdout.fileno(), 1) if readable else b""
             if not byte:
                 self.kill()
                 raise ActorFailed(f"The demo's {self.name} actor died or was silent: see {self.log}.")
-            said += byte
-        if said.decode().strip() != word:
+            received += byte
+        if received.decode().strip() != word:
             self.kill()
-            raise ActorFailed(f"The demo's {self.name} actor said {said!r} instead of {word!r}: see {self.log}.")
+            raise ActorFailed(f"The demo's {self.name} actor said {received!r} instead of {word!r}: see {self.log}.")
 
 
 # The story's side of the member that comes and goes: in turn it joins, leaves, joins and is killed.

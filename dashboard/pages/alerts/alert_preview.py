@@ -115,12 +115,12 @@ def unknown_words(result: Mapping[str, Any]) -> str:
     if not share:
         return ""
     part = share_words(share)
-    said = _("%s of the values in the range are unknown: the rule may have fired there too.") % part
+    sentence = _("%s of the values in the range are unknown: the rule may have fired there too.") % part
     never = result["unknown_subjects"]
     if not never:
-        return said
+        return sentence
     words = {"n": count(never), "all": count(result["subjects"])}
-    return f"{said} " + _("No data for %(n)s of %(all)s.") % words
+    return f"{sentence} " + _("No data for %(n)s of %(all)s.") % words
 
 
 def excluded_words(result: Mapping[str, Any]) -> str:
@@ -130,8 +130,8 @@ def excluded_words(result: Mapping[str, Any]) -> str:
         return ""
     reasons = sorted({one["excluded"] for one in result["by_subject"] if "excluded" in one})
     words = {"n": count(alone), "all": count(result["fired"]), "reasons": "; ".join(reasons[:REASONS_NAMED])}
-    said = _("%(n)s of %(all)s belong to groups that the rule excludes today: %(reasons)s.") % words
-    return said if len(reasons) <= REASONS_NAMED else said[:-1] + " …"
+    sentence = _("%(n)s of %(all)s belong to groups that the rule excludes today: %(reasons)s.") % words
+    return sentence if len(reasons) <= REASONS_NAMED else sentence[:-1] + " …"
 
 
 def step_words(result: Mapping[str, Any]) -> str:
@@ -143,7 +143,7 @@ def step_words(result: Mapping[str, Any]) -> str:
 def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
     """What the rule that is kept did in that time, beside the number of the replay."""
     words = {"n": count(found["fired"]), "name": row.rule["name"]}
-    said = (
+    sentence = (
         ngettext(
             "%(name)s, as evaluated then, fired %(n)s time in this range",
             "%(name)s, as evaluated then, fired %(n)s times in this range",
@@ -152,11 +152,11 @@ def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
         % words
     )
     if before := found["fired_before"]:
-        said += ", " + _("and %s went on from before") % count(before)
+        sentence += ", " + _("and %s went on from before") % count(before)
     missed, more = found["only_evaluated"] + found["elsewhere"], found["only_replayed"]
     if not missed and not more:
-        return said + ". " + _("The replay finds the same.")
-    return f"{said}. " + _("Missing in the replay: %(missed)s. Only in the replay: %(more)s.") % {
+        return sentence + ". " + _("The replay finds the same.")
+    return f"{sentence}. " + _("Missing in the replay: %(missed)s. Only in the replay: %(more)s.") % {
         "missed": count(missed) if missed else _("none"),
         "more": count(more) if more else _("none"),
     }
@@ -203,13 +203,13 @@ TOO_LONG = timedelta(seconds=90)
 
 @act
 def alert_previews(request: HttpRequest) -> HttpResponse:
-    said, now = request.POST, timezone.now()
-    number = whole_number(said.get("rule", ""))
+    posted, now = request.POST, timezone.now()
+    number = whole_number(posted.get("rule", ""))
     row = None if number is None else rule_or_404(number)
-    hours = said.get("hours", "")
+    hours = posted.get("hours", "")
     if hours not in HOURS:
         raise UnknownFilter("hours", hours, HOURS)
-    form = RuleForm(said)
+    form = RuleForm(posted)
     since = _kept_since(form.measure, now - timedelta(hours=int(hours)), now)
 
     def ask(fields: Mapping[str, Any]) -> Done:
@@ -272,17 +272,17 @@ def _may_cancel(request: HttpRequest, preview: UUID) -> bool:
 def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:
     """The form with the values that were looked at: of the rule of that name, where it is kept."""
     form = RuleForm(None, stored(rule))
-    said: list[tuple[str, str]] = [("enabled", "1" if rule.enabled else "")]
+    fields: list[tuple[str, str]] = [("enabled", "1" if rule.enabled else "")]
     for name in form.entries:
         if name == "enabled":
             continue
         value = form.value(name)
-        said += [
+        fields += [
             ("of_cluster" if name == "cluster" else name, one) for one in ([value] if isinstance(value, str) else value)
         ]
     kept = AlertRule.objects.filter(name=rule.name).values_list("pk", flat=True).first() if rule.name else None
     address = frame.to("alert_rule", str(kept)) if kept else frame.to("alert_rule_add")
-    query = urlencode([(name, value) for name, value in said if value or name not in ("note", "runbook_url")])
+    query = urlencode([(name, value) for name, value in fields if value or name not in ("note", "runbook_url")])
     return f"{address}{'&' if '?' in address else '?'}{query}" if len(query) <= LONGEST_QUERY else address
 
 

@@ -72,8 +72,8 @@ alerts, alerts_part = refreshing("alerts/alerts.html", "alerts/alerts_part.html"
 
 def filters_of(frame: Frame) -> IncidentFilters:
     """Of any status and time."""
-    said = frame.request.GET.get
-    severity, rule = said("severity", ""), said("rule", "")
+    given = frame.request.GET.get
+    severity, rule = given("severity", ""), given("rule", "")
     if severity and severity not in Severity.values:
         raise UnknownFilter("severity", severity, Severity.values)
     if rule and whole_number(rule) is None:
@@ -81,7 +81,7 @@ def filters_of(frame: Frame) -> IncidentFilters:
     return IncidentFilters(
         severity=Severity(severity) if severity else None,
         cluster=frame.cluster,
-        group=said("group", "").strip() or None,
+        group=given("group", "").strip() or None,
         rule=whole_number(rule),
     )
 
@@ -200,8 +200,8 @@ def rule_href(frame: Frame, row: IncidentDetail) -> str:
 def _silence_of(row: IncidentDetail) -> list[tuple[str, str]]:
     """The narrowest that there is: this rule, on what the incident is of. A broker is silenced with its cluster."""
     subject = row.subject
-    said = {"cluster": subject.cluster, "group_pattern": subject.group, "topic": subject.topic, "rule": row.rule}
-    return [(name, str(value)) for name, value in said.items() if value is not None]
+    fields = {"cluster": subject.cluster, "group_pattern": subject.group, "topic": subject.topic, "rule": row.rule}
+    return [(name, str(value)) for name, value in fields.items() if value is not None]
 
 
 def _has_group(row: IncidentDetail) -> bool:
@@ -216,10 +216,10 @@ def _others(frame: Frame, row: IncidentDetail) -> str:
     return frame.to("alerts", **_registered(frame, named), range="7d")
 
 
-def _registered(frame: Frame, said: dict[str, str]) -> dict[str, str]:
+def _registered(frame: Frame, fields: dict[str, str]) -> dict[str, str]:
     """No page can be of a cluster that is not registered any more."""
     names = {cluster.name for cluster in frame.clusters}
-    return {name: value for name, value in said.items() if name != "cluster" or value in names}
+    return {name: value for name, value in fields.items() if name != "cluster" or value in names}
 
 
 @with_charts

@@ -115,10 +115,10 @@ def _told(row: PreviewRow, one: Mapping[str, Any], beside: str | None) -> str:
     fired, over = at_of(one["fired_at"]), at_of(one["to"])
     words = {"title": one["subject"]["title"], "from": clock(fired, row.until)}
     if over is None:
-        said = _("%(title)s: from %(from)s UTC to the end") % words
+        title = _("%(title)s: from %(from)s UTC to the end") % words
     else:
-        said = _("%(title)s: from %(from)s to %(to)s UTC") % {**words, "to": clock(over, row.until)}
-    return f"{said} ({beside})" if beside else said
+        title = _("%(title)s: from %(from)s to %(to)s UTC") % {**words, "to": clock(over, row.until)}
+    return f"{title} ({beside})" if beside else title
 
 
 # Incidents as bars on the time axis of a group's figures, as flags on the overview's strip, and in words.

@@ -118,11 +118,11 @@ def _read(word: str, value: str, measure: Measure) -> Any:
 
 def _line(one: Mapping[str, Any], measure: Measure) -> str:
     where = " ".join(filter(None, [one.get("group_pattern", ""), f"on {one['cluster']}" if one.get("cluster") else ""]))
-    said = [word for word, is_on in SWITCH.items() if one.get("enabled") is is_on]
+    parts = [word for word, is_on in SWITCH.items() if one.get("enabled") is is_on]
     for word, name in WORDS.items():
         if name in one:
-            said.append(f"{word}={_typed(name, one[name], measure)}")
-    return f"{where}: {', '.join(said)}"
+            parts.append(f"{word}={_typed(name, one[name], measure)}")
+    return f"{where}: {', '.join(parts)}"
 
 
 def _typed(name: str, value: Any, measure: Measure) -> str:

@@ -155,11 +155,11 @@ def freshness_of(clusters: Sequence[ClusterSummary], now: datetime) -> Freshness
     brokers = template % {"read": sum(row.brokers_read for row in clusters), "listed": listed}
     level = min((row.freshness for row in clusters), key=WORST_FIRST.index)
     without = [row.name for row in clusters if not row.masters]
-    said = [age, brokers]
+    parts = [age, brokers]
     if without:
         whose = without[0] if len(without) == 1 else _("%s clusters") % len(without)
-        said.append(_("no broker listed for %s") % whose)
-    return Freshness(level, " · ".join(said), [line for row in clusters for line in _lines(row)])
+        parts.append(_("no broker listed for %s") % whose)
+    return Freshness(level, " · ".join(parts), [line for row in clusters for line in _lines(row)])
 
 
 def _lines(cluster: ClusterSummary) -> list[BrokerLine]:

@@ -109,12 +109,12 @@ def held(row: Row) -> Row:
     return found
 
 
-def held_as_seen(row: Row | None, said: Mapping[str, str]) -> Row | None:
-    """None where there is no row yet. Raises AlertRefused where it is another than `said` was typed about."""
+def held_as_seen(row: Row | None, posted: Mapping[str, str]) -> Row | None:
+    """None where there is no row yet. Raises AlertRefused where it is another than `posted` was typed about."""
     if row is None:
         return None
     found = held(row)
-    if said.get(VERSION) in (None, "", version_of(found)):
+    if posted.get(VERSION) in (None, "", version_of(found)):
         return found
     by = _(" by %s") % found.changed_by_name if found.changed_by_name else ""
     words = {"by": by, "at": absolute(found.changed_at)}
@@ -122,11 +122,11 @@ def held_as_seen(row: Row | None, said: Mapping[str, str]) -> Row | None:
     raise AlertRefused({VERSION: sentence % words})
 
 
-def version_shown(row: Row | None, said: Mapping[str, str], errors: Mapping[str, str]) -> str:
+def version_shown(row: Row | None, posted: Mapping[str, str], errors: Mapping[str, str]) -> str:
     """Of the form: the one that it was opened with, until its reader was told that another one is kept."""
     if row is None:
         return ""
-    return version_of(row) if VERSION in errors else said.get(VERSION) or version_of(row)
+    return version_of(row) if VERSION in errors else posted.get(VERSION) or version_of(row)
 
 
 def version_of(row: Row) -> str:

@@ -92,13 +92,13 @@ def thread_dump(request: HttpRequest, cluster: str, client: str) -> HttpResponse
     check(request.user, MAY_DUMP, cluster)
     now = timezone.now()
     wanted = _wanted(cluster, client)
-    said = {name: request.POST[name] for name in ("cluster", "range", "before") if request.POST.get(name)}
+    query = {name: request.POST[name] for name in ("cluster", "range", "before") if request.POST.get(name)}
     try:
-        said["dump"] = ask_dump(request.user, wanted, now)
+        query["dump"] = ask_dump(request.user, wanted, now)
     except RedisDown as down:
         shown = _shown(request, cluster, client) | {"view": AwaitedAnswer(sentence=str(down))}
         return render(request, "ownership/client.html", shown, status=503)
-    return HttpResponseRedirect(f"{reverse('client', args=(cluster, client))}?{urlencode(said)}#threads")
+    return HttpResponseRedirect(f"{reverse('client', args=(cluster, client))}?{urlencode(query)}#threads")
 
 
 def _wanted(cluster: str, client: str) -> DumpedClient:

@@ -345,14 +345,14 @@ def member_table(
     frame: Frame, group: ConsumerGroup, rows: Sequence[AssignmentRow], owners: Sequence[str]
 ) -> dict[str, Any]:
     """`rows`: of all queues; `owners`: those that the picture names."""
-    expected, unsaid = _falling(rows)
+    expected, reasons = _falling(rows)
     lines = member_lines(member_list(group, now=frame.now), owners, expected)
     doubt = members_unknown(group, now=frame.now)
     return {
         "members": lines if "all" in frame.request.GET else lines[:MEMBERS],
         "member_count": len(lines),
         "every_member": frame.here(all="1"),
-        "not_expected": unsaid,
+        "not_expected": reasons,
         "members_unknown": doubt or "",
         "no_members": _("Members unknown: %s") % doubt
         if doubt

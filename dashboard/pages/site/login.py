@@ -75,8 +75,8 @@ def _note(request: HttpRequest, user: Any, **_: Any) -> None:
 
 def _too_many(request: HttpRequest, username: str, wait: int) -> HttpResponseBase:
     logger.warning("Too many failed logins as %r from %s.", username, request.META.get("REMOTE_ADDR"))
-    said = {"wait": wait, "username": username, "next": request.POST.get("next", request.GET.get("next", ""))}
-    response = render(request, "registration/login.html", said | login_context(), status=429)
+    context = {"wait": wait, "username": username, "next": request.POST.get("next", request.GET.get("next", ""))}
+    response = render(request, "registration/login.html", context | login_context(), status=429)
     response.headers["Retry-After"] = str(wait)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -37,8 +37,8 @@ def database_away(request: HttpRequest, *, is_of_the_api: bool) -> HttpResponse:
 def _page(request: HttpRequest) -> HttpResponse:
     """One that was sent something must not send it again by itself."""
     is_read = request.method in ("GET", "HEAD")
-    said = {**theme_of(request), "here": request.get_full_path() if is_read else None, "every": AGAIN_SECONDS}
-    return HttpResponse(render_to_string("503.html", said), status=503)
+    context = {**theme_of(request), "here": request.get_full_path() if is_read else None, "every": AGAIN_SECONDS}
+    return HttpResponse(render_to_string("503.html", context), status=503)
 
 
 # Whoever asks these is no reader of pages.

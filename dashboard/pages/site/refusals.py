@@ -37,8 +37,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_of_the_api(request):
         return plain_problem(404, f"There is no {request.path}.")
     # A path that no page has carries a table of all addresses as its exception: not for readers.
-    said = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
-    return refusal(request, _("Not found"), said or _("There is no page at this address."), 404)
+    message = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
+    return refusal(request, _("Not found"), message or _("There is no page at this address."), 404)
 
 
 def refusal(request: HttpRequest, title: str, sentence: str, status: int) -> HttpResponse:

@@ -59,8 +59,8 @@ def user_signed_on(claims: dict[str, Any], now: datetime) -> User:
 
 def _groups(claims: dict[str, Any]) -> list[str] | None:
     """Some providers send one group as a text. None where there is no list of names."""
-    said = claims.get(settings.CONSUMERSCOPE_OIDC_GROUPS_CLAIM)
-    groups = [said] if isinstance(said, str) else said
+    claimed = claims.get(settings.CONSUMERSCOPE_OIDC_GROUPS_CLAIM)
+    groups = [claimed] if isinstance(claimed, str) else claimed
     return groups if isinstance(groups, list) and all(isinstance(one, str) for one in groups) else None
 
 
@@ -147,9 +147,9 @@ def _set_roles(user: User, roles: set[Role]) -> None:
 
 def name_of(claims: dict[str, Any]) -> str:
     """What people call the person, as a user name; without any name the subject."""
-    for said in (claims.get("preferred_username"), claims.get("email"), claims["sub"]):
-        if isinstance(said, str):
-            name = NO_USER_NAME.sub("-", unicodedata.normalize("NFKC", said.strip()))[:LONGEST_NAME].strip("-")
+    for candidate in (claims.get("preferred_username"), claims.get("email"), claims["sub"]):
+        if isinstance(candidate, str):
+            name = NO_USER_NAME.sub("-", unicodedata.normalize("NFKC", candidate.strip()))[:LONGEST_NAME].strip("-")
             if name:
                 return name
     return "nameless"

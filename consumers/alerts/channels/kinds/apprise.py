@@ -95,8 +95,8 @@ def _schema(url: str) -> str | None:
     """The schema of the service that Apprise selects. It differs for a service's own address
     (https://hooks.slack.com/…).
     """
-    said = _apprise().plugins.url_to_dict(url, secure_logging=True)
-    return None if said is None else str(said["schema"]).lower()
+    parts = _apprise().plugins.url_to_dict(url, secure_logging=True)
+    return None if parts is None else str(parts["schema"]).lower()
 
 
 def _apprise() -> Any:
@@ -160,16 +160,16 @@ def _note_accepted(delivery: Delivery, to_go: list[Notice], printed: str) -> int
 
 def _outcome(ended: "subprocess.CompletedProcess[str]", note: str | None) -> Outcome:
     try:
-        said = json.loads(ended.stdout.rpartition(f"{SENT}\n")[2])
+        reply = json.loads(ended.stdout.rpartition(f"{SENT}\n")[2])
     except ValueError:
         unreadable = stored_reason(DeliveryResult.APPRISE_UNREADABLE, exit_code=ended.returncode)
         return Outcome(False, unreadable)
-    lines = [quoted(line) for line in list(dict.fromkeys(said["log"]))[:MOST_LINES]]
-    reasons = [] if said["host"] is None else [stored_reason(DeliveryResult.SERVICE_NOT_PUBLIC, host=said["host"])]
+    lines = [quoted(line) for line in list(dict.fromkeys(reply["log"]))[:MOST_LINES]]
+    reasons = [] if reply["host"] is None else [stored_reason(DeliveryResult.SERVICE_NOT_PUBLIC, host=reply["host"])]
     if lines:
         reasons.append(stored_reason(DeliveryResult.APPRISE_SAID, lines=" ".join(lines)))
-    silent = stored_reason(DeliveryResult.SERVICE_TOOK if said["ok"] else DeliveryResult.APPRISE_SILENT)
-    return Outcome(said["ok"], with_note(stored_reasons(reasons or [silent]), note))
+    silent = stored_reason(DeliveryResult.SERVICE_TOOK if reply["ok"] else DeliveryResult.APPRISE_SILENT)
+    return Outcome(reply["ok"], with_note(stored_reasons(reasons or [silent]), note))
 
 
 def environment(known: Mapping[str, str]) -> dict[str, str]:

@@ -161,13 +161,13 @@ def cut(text: str, most: int) -> str:
 def refusal(answer: str) -> str | None:
     """Why the answer of one of TELL_INSIDE is a refusal, or None: `errcode` (DingTalk, WeCom) or `code` is not 0."""
     try:
-        said = json.loads(answer)
+        reply = json.loads(answer)
     except ValueError:
         return None
-    if not isinstance(said, dict):
+    if not isinstance(reply, dict):
         return None
-    code = said.get("errcode", said.get("code", 0))
-    return f"The service refused it: {code} {said.get('errmsg', said.get('msg', ''))}".strip() if code else None
+    code = reply.get("errcode", reply.get("code", 0))
+    return f"The service refused it: {code} {reply.get('errmsg', reply.get('msg', ''))}".strip() if code else None
 
 
 if __name__ == "__main__":

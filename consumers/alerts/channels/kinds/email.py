@@ -68,18 +68,18 @@ def _note_accepted(delivery: Delivery, recipient: str) -> None:
 
 
 def _outcome(taken: int, replies: dict[str, tuple[str, bool]], note: str | None) -> Outcome:
-    said = [stored_reason(DeliveryResult.MAIL_TAKEN, taken=taken, of=taken + len(replies))]
+    results = [stored_reason(DeliveryResult.MAIL_TAKEN, taken=taken, of=taken + len(replies))]
     for recipient, (reply, _is_final) in replies.items():
-        said.append(stored_reason(DeliveryResult.RECIPIENT_REFUSED, recipient=recipient, reply=reply))
-    answer = with_note(stored_reasons(said), note)
+        results.append(stored_reason(DeliveryResult.RECIPIENT_REFUSED, recipient=recipient, reply=reply))
+    answer = with_note(stored_reasons(results), note)
     hopeless = all(is_final for _, is_final in replies.values())
     return Outcome(not replies, answer, hopeless=hopeless, refused=bool(replies) and not taken)
 
 
 def _reply(code: int, text: bytes | str) -> tuple[str, bool]:
     """Replies of 5xx are final (RFC 5321 §4.2.1)."""
-    said = text.decode(errors="replace") if isinstance(text, bytes) else text
-    return f"{code} {' '.join(said.split())}"[:LONGEST_REPLY], 500 <= code < 600
+    reply = text.decode(errors="replace") if isinstance(text, bytes) else text
+    return f"{code} {' '.join(reply.split())}"[:LONGEST_REPLY], 500 <= code < 600
 
 
 def _why(error: Exception) -> str:

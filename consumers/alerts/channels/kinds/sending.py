@@ -60,8 +60,8 @@ def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequenc
         if late.is_set() or isinstance(error, TimeoutError):
             late_reason = stored_reason(DeliveryResult.LATE, origin=url.origin, limit=f"{seconds:g}")
             raise NoAnswer(late_reason, is_away) from None
-        said = quoted(str(error)) or type(error).__name__
-        raise NoAnswer(stored_reason(DeliveryResult.NO_ANSWER, origin=url.origin, error=said), is_away) from None
+        problem = quoted(str(error)) or type(error).__name__
+        raise NoAnswer(stored_reason(DeliveryResult.NO_ANSWER, origin=url.origin, error=problem), is_away) from None
 
 
 @contextmanager
@@ -167,13 +167,13 @@ def outcome_of(answer: Answer) -> Outcome:
 
 
 def _said(answer: Answer, *, hopeless: bool) -> str:
-    said, text = f"{answer.status} {answer.reason}".strip(), " ".join(answer.text.split())
+    status, text = f"{answer.status} {answer.reason}".strip(), " ".join(answer.text.split())
     if 300 <= answer.status < 400:
-        return stored_reason(DeliveryResult.REDIRECTED, said=said)
+        return stored_reason(DeliveryResult.REDIRECTED, said=status)
     if text and not text.isprintable():
-        return stored_reason(DeliveryResult.ANSWERED_NO_TEXT, said=said)
+        return stored_reason(DeliveryResult.ANSWERED_NO_TEXT, said=status)
     code = DeliveryResult.REFUSED if hopeless else DeliveryResult.ANSWERED
-    return stored_reason(code, said=f"{said}: {text}" if text else said)
+    return stored_reason(code, said=f"{status}: {text}" if text else status)
 
 
 @dataclass(frozen=True)
