@@ -106,7 +106,7 @@ class Notes:
     """
 
     rows: Sequence[tuple[Selection, NoteContent]] = ()
-    _said: dict[tuple[str, str], NoteContent] = field(default_factory=dict, compare=False, repr=False)
+    _contents: dict[tuple[str, str], NoteContent] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of_site(cls) -> "Notes":
@@ -118,9 +118,9 @@ class Notes:
         if not self.rows or not subject.group:
             return EMPTY_NOTE
         key = subject.cluster, subject.group
-        if key not in self._said:
-            self._said[key] = _united([content for selection, content in self.rows if selection.takes(subject)])
-        return self._said[key]
+        if key not in self._contents:
+            self._contents[key] = _united([content for selection, content in self.rows if selection.takes(subject)])
+        return self._contents[key]
 
     def labels(self, subjects: Iterable[Subject]) -> list[Mapping[str, str]]:
         return [self.said(subject).labels for subject in subjects]

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from consumers.jobs.asking import PATIENCE, put_answer, put_question, what_is_said
+from consumers.jobs.asking import PATIENCE, put_answer, put_question, stored_answer
 from consumers.jobs.hold import connected, masters
 from consumers.models import Cluster, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupKind
 from consumers.polling.record.keyed_rows import upsert
@@ -336,7 +336,7 @@ def put_done(group: ConsumerGroup, failure: str | None, now: datetime) -> None:
 
 def requested_pass(group: ConsumerGroup) -> RequestedPass | None:
     """None where no user requested a pass in the last minutes. Raises RedisDown."""
-    stored = what_is_said(_key(group))
+    stored = stored_answer(_key(group))
     if stored is None:
         return None
     done_at = stored.get("done_at")

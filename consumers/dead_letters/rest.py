@@ -46,7 +46,7 @@ from consumers.queries.declared import public
 from consumers.rest.access import MayChange
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.problems import NotNow, found_group
-from consumers.rest.requests import PAGE, RANGE, Choice, OneKind, Paging, Parameters, Ranged, said, taken
+from consumers.rest.requests import PAGE, RANGE, Choice, OneKind, Paging, Parameters, Ranged, body_of, taken
 from consumers.rest.schema import acted, described, problems_of, read_serializer
 
 from .inspection import MAY_SEE, note_seen
@@ -257,7 +257,7 @@ class ResendListView(APIView):
     def post(self, request: Request, cluster: str, group: str) -> Response:
         """Plans a resend. Nothing is sent until it is started."""
         found = found_group(cluster, group)
-        requested = said(ResendRequestSerializer, request)
+        requested = body_of(ResendRequestSerializer, request)
         made = plan(found, _request(requested), request.user, timezone.now())
         return _answer(request, made.pk, status.HTTP_201_CREATED)
 
@@ -297,7 +297,7 @@ class StartResendView(APIView):
     def post(self, request: Request, resend: UUID) -> Response:
         """Starts a planned resend; the general worker does the work."""
         found = _permitted(request, resend)
-        confirm = said(ConfirmSerializer, request)["confirm"]
+        confirm = body_of(ConfirmSerializer, request)["confirm"]
         start(found, request.user, confirm, timezone.now())
         hand_over(found.pk)
         return _answer(request, found.pk, status.HTTP_202_ACCEPTED)

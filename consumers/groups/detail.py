@@ -106,12 +106,12 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         without_members=without_members(group),
         is_excused=group.pk in live.excused,
         consume_from_where=group.consume_from_where,
-        reported_start=_told_start(group) if any(map(is_lost, ordered)) else (None, None),
+        reported_start=_reported_start(group) if any(map(is_lost, ordered)) else (None, None),
     )
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
 
 
-def _told_start(group: ConsumerGroup) -> ReportedStart:
+def _reported_start(group: ConsumerGroup) -> ReportedStart:
     return reported_start(Client.objects.filter(group=group, gone_by=None).values("settings", "started_at"))
 
 

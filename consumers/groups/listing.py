@@ -280,7 +280,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     """The groups of `ids`, in no order, with all columns of the overlay."""
     columns: dict[str, Any] = {f"of_{name}": F(f"shown_{name}") for name in COLUMNS}
     columns |= {"of_unread_by": F("unread_by"), "of_silent_by": F("silent_by")}
-    columns["of_still_read"] = overlay.still_told()
+    columns["of_still_read"] = overlay.shown_late_state()
     wide = overlay.overlaid.filter(pk__in=ids).annotate(**columns)
     groups = list(wide.select_related("cluster", "total", "health", "judged__worst_queue__topic"))
     looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]

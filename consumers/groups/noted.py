@@ -16,12 +16,12 @@ from consumers.models import Broker, GroupNote, QueueSnapshot
 
 def of_owner(owner: str, groups: QuerySet[Any]) -> QuerySet[Any]:
     """Groups whose notes name this owner. One query more."""
-    return _where_said(groups, lambda note: note.owner, owner)
+    return _where_noted(groups, lambda note: note.owner, owner)
 
 
 def of_label(name: str, value: str | None, groups: QuerySet[Any]) -> QuerySet[Any]:
     """Groups to which notes give this label, of any value where `value` is null. One query more."""
-    return _where_said(groups, lambda note: note.labels.get(name, ""), value)
+    return _where_noted(groups, lambda note: note.labels.get(name, ""), value)
 
 
 def on_broker(broker: str) -> Q:
@@ -53,7 +53,7 @@ def known_brokers() -> list[str]:
     return list(Broker.objects.order_by("name").values_list("name", flat=True).distinct())
 
 
-def _where_said(groups: QuerySet[Any], text_of: Callable[[GroupNote], str], wanted: str | None) -> QuerySet[Any]:
+def _where_noted(groups: QuerySet[Any], text_of: Callable[[GroupNote], str], wanted: str | None) -> QuerySet[Any]:
     notes = [note for note in GroupNote.objects.order_by("position", "pk") if text_of(note)]
     if not notes:
         return groups.none()

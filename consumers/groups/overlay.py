@@ -305,7 +305,7 @@ class Overlay:
             .values(column)[:1]
         )
 
-    def still_told(self) -> Case | Subquery | Value:
+    def shown_late_state(self) -> Case | Subquery | Value:
         """The key of the queue's state that stands for a group which is late or on a silent broker; null for others."""
         of_silent: Subquery | Value = Value(None, output_field=models.BigIntegerField())
         if not self.nothing_is_silent:

@@ -22,7 +22,7 @@ from consumers.jobs.acts import ActRefused, note
 from consumers.models import AuditAction, SavedFilter, State
 from consumers.queries.declared import answer, public
 from consumers.rest.answers import ListedRows, list_response, object_response
-from consumers.rest.requests import PAGE, Paging, Strict, said, taken
+from consumers.rest.requests import PAGE, Paging, Strict, body_of, taken
 from consumers.rest.schema import acted, described
 
 from .listing import ORDERINGS
@@ -158,7 +158,7 @@ class SavedFilterListView(APIView):
     @acted("save_group_filter", SavedFilterRequestSerializer, SavedFilterRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Saves a filter, in place of one's own of the same name."""
-        asked = said(SavedFilterRequestSerializer, request)
+        asked = body_of(SavedFilterRequestSerializer, request)
         made = save_filter(by=request.user, now=timezone.now(), **asked)
         return object_response(request, SavedFilterRow, filter_rows([made], request.user)[0], status.HTTP_201_CREATED)
 

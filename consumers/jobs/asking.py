@@ -142,7 +142,7 @@ def read_answer(
     key: str, question: dict[str, Any], name: str, parsed: Callable[[Any], Result]
 ) -> Answer[Result] | None:
     """None where `question` was not asked under this key, or has expired. Raises RedisDown."""
-    stored = what_is_said(key) or {}
+    stored = stored_answer(key) or {}
     if any(stored.get(part) != value for part, value in question.items()) or "asked_at" not in stored:
         return None
     result = stored.get(name)
@@ -153,7 +153,7 @@ def read_answer(
     )
 
 
-def what_is_said(key: str) -> dict[str, Any] | None:
+def stored_answer(key: str) -> dict[str, Any] | None:
     """The question with `asked_at` and, once there is one, its answer. Raises RedisDown."""
     with redis_client() as client:
         text = client.get(key)

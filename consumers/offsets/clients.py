@@ -135,7 +135,7 @@ class Members:
     is_popping: bool
 
     @property
-    def told_commit_seconds(self) -> float | None:
+    def reported_commit_seconds(self) -> float | None:
         """The longest commit interval that a member reports; null where none does."""
         reported = [_whole((client["settings"] or {}).get(INTERVAL)) for client in self.clients]
         milliseconds = [value for value in reported if value is not None]
@@ -143,7 +143,7 @@ class Members:
 
     @property
     def commit_seconds(self) -> float:
-        return self.told_commit_seconds or USUAL_COMMIT_SECONDS
+        return self.reported_commit_seconds or USUAL_COMMIT_SECONDS
 
     @property
     def start(self) -> tuple[str | None, datetime | None]:
@@ -191,7 +191,7 @@ class Members:
         return StoreRow(
             kind=CLIENT_MEMORY,
             offset=owner.commit_offset,
-            at=owner.said_at,
+            at=owner.reported_at,
             source=owner.client_id,
             client_id=owner.client_id,
             finding=finding,

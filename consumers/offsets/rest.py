@@ -16,7 +16,7 @@ from consumers.resets.acts import acknowledge_loss
 from consumers.resets.rest import MayReset
 from consumers.rest.answers import list_response, whole
 from consumers.rest.problems import found_group
-from consumers.rest.requests import PAGE, Choice, NothingSerializer, Paging, narrowed, said, taken
+from consumers.rest.requests import PAGE, Choice, NothingSerializer, Paging, body_of, narrowed, taken
 from consumers.rest.schema import acted, described
 
 from .clients import OffsetRow
@@ -64,7 +64,7 @@ class AcknowledgeLossView(APIView):
     def post(self, request: Request, cluster: str, group: str) -> Response:
         """Takes note of every offset that the group has lost by now: its queues count as never committed from the next
         poll on. Nothing is changed on brokers."""
-        said(NothingSerializer, request)
+        body_of(NothingSerializer, request)
         found = found_group(cluster, group)
         made: LossAcknowledgement = acknowledge_loss(found, request.user, timezone.now())
         return Response(LossAcknowledgementSerializer(made).data, status=status.HTTP_202_ACCEPTED)

@@ -376,7 +376,7 @@ def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = No
         is_popping=members.is_popping,
         pops=members.pops(),
         pop_unknown=members.pop_unknown() if members.is_popping else None,
-        commit_interval_seconds=members.told_commit_seconds,
+        commit_interval_seconds=members.reported_commit_seconds,
     )
 
 

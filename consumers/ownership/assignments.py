@@ -58,7 +58,7 @@ def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
 def owners_now(claims: Sequence[Claim], patience: Patience, now: datetime) -> tuple[Sequence[Claim], str]:
     """Those of the newest claims on a queue that still hold; and why, where there are some and none does."""
     held = [claim for claim in claims if claim.certain_until(patience) > now]
-    return held, "" if held or not claims else queues_not_since(claims[-1].owner, claims[-1].told)
+    return held, "" if held or not claims else queues_not_since(claims[-1].owner, claims[-1].reported_at)
 
 
 STILL = gettext_lazy("owned when the member last answered")
@@ -98,7 +98,8 @@ def _newest(
             held, why = owners_now(held, patience, now)
             return held, why or reason
         before = chained(
-            gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": utc(claim.told)} for claim in held
+            gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": utc(claim.reported_at)}
+            for claim in held
         )
         return (), chained([unread, before]) if before else unread
 
@@ -111,14 +112,14 @@ def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[Assignmen
     then = first_claims(group, at, _last_denial(claims, at))
     queues = ownable_queues(group, claims.keys(), topic=topic)
 
-    def told(queue: OwnableQueue) -> Segment:
+    def segment_of(queue: OwnableQueue) -> Segment:
         of_queue = [*claims.get(queue.pk, ()), *then.get(queue.pk, ())]
         return segments(of_queue, doubts.of_queue(queue), at, at + INSTANT)[0]
 
     without = why_nobody(doubts)
 
     def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
-        segment = told(queue)
+        segment = segment_of(queue)
         if segment.holding in (Holding.OWNER, Holding.SEVERAL):
             return segment.claims, ""
         if segment.holding is Holding.CHANGED:
@@ -136,19 +137,23 @@ def why_nobody(doubts: GroupDoubts) -> CodedReason:
 
 
 def _last_denial(claims: Claims, at: datetime) -> datetime:
-    """The answer by which the last of those was denied that had been told before."""
-    denials = [claim.gone_by for of_queue in claims.values() for claim in of_queue if claim.gone_by and claim.told < at]
+    """Returns when an answer last denied an owner that had been reported before."""
+    denials = [
+        claim.gone_by for of_queue in claims.values() for claim in of_queue if claim.gone_by and claim.reported_at < at
+    ]
     return max(denials, default=at)
 
 
 def changed_words(segment: Segment) -> str:
     """Between which answers a queue changed hands, and from whom to whom."""
-    left = [claim for claim in segment.claims if claim.gone_by is not None and claim.told < segment.since]
+    left = [claim for claim in segment.claims if claim.gone_by is not None and claim.reported_at < segment.since]
     if not left:
         return gettext("reported at once by %(owners)s: one had just taken it over") % {
             "owners": listed(claim.owner for claim in segment.claims)
         }
-    reported_at, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
+    reported_at, denied = (
+        max(times) for times in zip(*((c.reported_at, c.gone_by or c.reported_at) for c in left), strict=True)
+    )
     between = gettext("between %(after)s and %(before)s") % {"after": utc(reported_at), "before": utc(denied)}
     names, after = _names(left), _names([claim for claim in segment.claims if claim not in left])
     if not after:
@@ -182,7 +187,7 @@ def _rows(queues: Sequence[OwnableQueue], owners: Owners, expected: ExpectedOwne
                     **place,
                     owner=claim.owner,
                     seen_since=claim.since,
-                    last_seen=claim.told,
+                    last_seen=claim.reported_at,
                     gone_by=claim.gone_by,
                     expected_owner=expected_owner,
                     unknown=reasons | ({"gone_by": str(STILL)} if claim.gone_by is None else {}),

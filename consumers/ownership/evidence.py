@@ -68,7 +68,7 @@ class Evidence:
     @property
     def silent(self) -> list[MemberReport]:
         """Who was asked last without an answer, and who was never asked."""
-        return [member for member in self.members if member.error is not None or not member.spoke]
+        return [member for member in self.members if member.error is not None or not member.has_answered]
 
     @property
     def queues_have_owners(self) -> bool:

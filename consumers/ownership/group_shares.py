@@ -238,7 +238,7 @@ def _why_not_shared(group: ConsumerGroup, members: Sequence[MemberReport]) -> Wh
 
 def _why_not_computed(members: Sequence[MemberReport], at: datetime | None) -> Why | None:
     for member in members:
-        if not member.spoke:
+        if not member.has_answered:
             return Why(Sort.SILENT, silence_words(member.client_id, member.error))
         # Only a proxy's name holds a colon.
         if any(":" in name for name in member.connections):

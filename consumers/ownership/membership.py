@@ -212,7 +212,7 @@ def differing(evidence: Evidence, value_of: Callable[[MemberReport], str | None]
     """Empty where all that say anything agree. Those that have not said (None) prove no difference."""
     found: Differing = {}
     for member in evidence.members:
-        value = value_of(member) if member.spoke else None
+        value = value_of(member) if member.has_answered else None
         if value is not None:
             found.setdefault(value, []).append(member)
     return found if len(found) > 1 else {}

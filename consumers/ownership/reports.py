@@ -73,7 +73,7 @@ class MemberReport:
     error: str | None
 
     @property
-    def spoke(self) -> bool:
+    def has_answered(self) -> bool:
         return self.answered_at is not None and self.expressions is not None
 
     @property
@@ -97,14 +97,14 @@ def members_at(group: ConsumerGroup, at: datetime | None = None) -> list[MemberR
     rows = Client.objects.filter(group=group)
     if at is None:
         present = rows.filter(gone_by=None).order_by("client_id")
-        return [_facts(client, _said(client.subscriptions)) for client in present]
+        return [_facts(client, _expressions(client.subscriptions)) for client in present]
     present = rows.filter(Q(gone_by=None) | Q(gone_by__gt=at), seen_since__lte=at).order_by("client_id")
     subscribed = _subscribed_at(group, at)
     retry = f"%RETRY%{group.name}"
     return [_facts(client, _then(client, subscribed.get(client.client_id), retry)) for client in present]
 
 
-def _said(subscriptions: Iterable[Mapping[str, str]] | None) -> dict[str, Expression] | None:
+def _expressions(subscriptions: Iterable[Mapping[str, str]] | None) -> dict[str, Expression] | None:
     if subscriptions is None:
         return None
     return {one["topic"]: expression(one["expression_type"], one["expression"]) for one in subscriptions}
@@ -122,7 +122,7 @@ def _then(client: Client, subscribed: dict[str, Expression] | None, retry: str) 
     """Intervals leave out the group's own retry topic, to which a member subscribes for as long as it lives."""
     if subscribed is None:
         return None
-    reported = _said(client.subscriptions) or {}
+    reported = _expressions(client.subscriptions) or {}
     return subscribed | {topic: reported[topic] for topic in reported if topic == retry}
 
 

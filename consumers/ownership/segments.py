@@ -42,7 +42,7 @@ LEAST_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Patience:
-    """`unchanged`: from when to when brokers told of no change in the group: not every client is asked each time then.
+    """`unchanged`: from when to when brokers reported no change in the group. Not every client is asked each time then.
 
     `silent`: clients that did not answer when they were asked last.
     """
@@ -69,16 +69,17 @@ INSTANT = timedelta(microseconds=1)
 
 
 class Claim(NamedTuple):
-    """It was told first at `since`, last at `told`, and denied at `gone_by`; null: it was not denied yet."""
+    """The owner reported the queue first at `since` and last at `reported_at`, and no longer at `gone_by`; null: no
+    answer without it yet."""
 
     owner: str
     since: datetime
-    told: datetime
+    reported_at: datetime
     gone_by: datetime | None
 
     def certain_until(self, patience: Patience) -> datetime:
         """Members are asked in turn: an owner that was not asked again is not doubted at once."""
-        return patience.until(self.owner, self.told) if self.gone_by is None else self.told + INSTANT
+        return patience.until(self.owner, self.reported_at) if self.gone_by is None else self.reported_at + INSTANT
 
 
 Claims = dict[int, list[Claim]]  # by the queue's key in the database
@@ -204,7 +205,7 @@ def segments(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: da
     pieces = [
         piece
         for start, end in _between_ends(claims, doubts, since, until)
-        for piece in _told(claims, doubts, start, end)
+        for piece in _pieces(claims, doubts, start, end)
     ]
     return _joined(_with_holes(pieces, doubts.unread) if doubts.unread else pieces)
 
@@ -223,7 +224,7 @@ def _between_ends(
     return pairwise(sorted(end for end in ends if since <= end <= until))
 
 
-def _told(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datetime) -> Iterator[Segment]:
+def _pieces(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datetime) -> Iterator[Segment]:
     """One stretch in which no interval begins or ends."""
     sure = [claim for claim in claims if claim.since <= since < claim.certain_until(doubts.patience)]
     if sure:
@@ -232,7 +233,7 @@ def _told(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datet
     left = [claim for claim in claims if claim.since <= since and (claim.gone_by is None or since < claim.gone_by)]
     silent = [claim for claim in left if claim.gone_by is None]
     if silent:
-        reason = queues_not_since(silent[-1].owner, silent[-1].told)
+        reason = queues_not_since(silent[-1].owner, silent[-1].reported_at)
         yield Segment(since, until, Holding.UNKNOWN, reason=reason)
         return
     if left:
@@ -242,11 +243,11 @@ def _told(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datet
 
 
 def _claimed(sure: Sequence[Claim], since: datetime, until: datetime) -> Segment:
-    """Two owners are two where both were told twice: the answers of one reading are not of one moment."""
+    """Two owners count as two where both reported the queue twice: the answers of one reading have different times."""
     if len({claim.owner for claim in sure}) == 1:
         return Segment(since, until, Holding.OWNER, (sure[-1],))
     pairs = ((one, other) for one, other in combinations(sure, 2) if one.owner != other.owner)
-    is_double = any(min(one.told, other.told) > max(one.since, other.since) for one, other in pairs)
+    is_double = any(min(one.reported_at, other.reported_at) > max(one.since, other.since) for one, other in pairs)
     return Segment(since, until, Holding.SEVERAL if is_double else Holding.CHANGED, tuple(sure))
 
 
@@ -254,7 +255,7 @@ def _left(
     left: Sequence[Claim], then: Sequence[Claim], longest: timedelta, since: datetime, until: datetime
 ) -> Segment:
     """The same owner before and after a long silence may have held it all the time, or not."""
-    reported_at, denied = left[-1].told, left[-1].gone_by
+    reported_at, denied = left[-1].reported_at, left[-1].gone_by
     if denied is not None and denied - reported_at > longest and {claim.owner for claim in then} == {left[-1].owner}:
         reason = gettext("%(owner)s did not report its queues between %(after)s and %(before)s") % {
             "owner": left[-1].owner,
@@ -277,9 +278,9 @@ def _unclaimed(silent: Sequence[Stretch], since: datetime, until: datetime) -> I
 
 
 def _successors(claims: Sequence[Claim], left: Sequence[Claim]) -> tuple[Claim, ...]:
-    """Those that were first told by the answer that denied the others."""
+    """Returns the claims that were first reported by the answer that denied the others."""
     denied = max(claim.gone_by for claim in left if claim.gone_by is not None)
-    reported_at = max(claim.told for claim in left)
+    reported_at = max(claim.reported_at for claim in left)
     return tuple(claim for claim in claims if reported_at < claim.since <= denied and claim not in left)
 
 

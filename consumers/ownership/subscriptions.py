@@ -133,7 +133,7 @@ class _Change(NamedTuple):
 def periods(
     reports: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
 ) -> list[Period]:
-    """Returns the periods of one topic in order, within [since, until). `answered`: each client's spans between answers."""
+    """Returns the periods of a topic in order, within [since, until). `answered`: spans between answers, per client."""
     if _is_agreed(reports, answered):
         return []
     found: list[Period] = []
@@ -167,13 +167,13 @@ def _is_agreed(reports: Sequence[SubscriptionReport], answered: Mapping[str, Seq
 def _changes(
     reports: Sequence[SubscriptionReport], answered: Mapping[str, Sequence[Span]], since: datetime, until: datetime
 ) -> Iterator[_Change]:
-    spoken: dict[str, list[Span]] = {}
+    reported: dict[str, list[Span]] = {}
     for one in reports:
-        spoken.setdefault(one.client_id, []).append((one.since, one.doubt_until))
+        reported.setdefault(one.client_id, []).append((one.since, one.doubt_until))
         yield from _within(one.wanted, one.client_id, (one.since, one.until), since, until)
     for client_id, spans in answered.items():
         for span in _united(spans):
-            for silent in uncovered(spoken.get(client_id, ()), *span):
+            for silent in uncovered(reported.get(client_id, ()), *span):
                 yield from _within(None, client_id, silent, since, until)
 
 

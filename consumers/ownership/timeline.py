@@ -56,12 +56,13 @@ class Listing(NamedTuple):
 
 
 class Subscribed(NamedTuple):
-    """A client said at `since`, and at `told` still, that it subscribes to the topic; at `gone_by` no more."""
+    """A client reported first at `since` and last at `reported_at` that it subscribes to the topic. At `gone_by` it
+    no longer did."""
 
     client_id: str
     topic: str
     since: datetime
-    told: datetime
+    reported_at: datetime
     gone_by: datetime | None
 
 
@@ -105,7 +106,7 @@ class Listed:
         """By client id, from one answer to another, as far as subscriptions tell."""
         spans: dict[str, list[tuple[datetime, datetime]]] = {}
         for one in self.subscribed:
-            end = patience.until(one.client_id, one.told) if one.gone_by is None else one.told
+            end = patience.until(one.client_id, one.reported_at) if one.gone_by is None else one.reported_at
             spans.setdefault(one.client_id, []).append((one.since, end))
         return spans
 
@@ -307,7 +308,7 @@ def _run(segment: Segment, cells: int, places: Mapping[str, int]) -> TimelineRun
     owners = tuple(dict.fromkeys(places[claim.owner] for claim in segment.claims))
     since, until = segment.since, segment.until
     if segment.holding is Holding.OWNER:
-        since, until = segment.claims[0].since, segment.claims[0].told
+        since, until = segment.claims[0].since, segment.claims[0].reported_at
     return TimelineRun(cells, segment.holding, owners, since, until, segment.reason)
 
 
@@ -322,7 +323,7 @@ class RunsByPattern:
     def runs(self, claims: Sequence[Claim], doubts: Doubts) -> list[TimelineRun]:
         owners = list(dict.fromkeys([claim.owner for claim in claims]))
         mine = [self._places[owner] for owner in owners]
-        pattern = tuple([(owners.index(owner), since, pieces, gone_by) for owner, since, pieces, gone_by in claims])
+        pattern = tuple([(owners.index(owner), since, until, gone_by) for owner, since, until, gone_by in claims])
         # The reason names an owner that has not answered for too long.
         silent = [c.owner for c in claims if c.gone_by is None and c.certain_until(doubts.patience) < self._until]
         key = (pattern, id(doubts.silent), tuple(silent))

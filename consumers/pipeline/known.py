@@ -11,7 +11,7 @@ from django.db.models.fields.json import KT
 from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
 from consumers.polling.record.recorder import HISTORY_ERROR
-from consumers.polling.record.totals import TOLD
+from consumers.polling.record.totals import MAY_HAVE_MOVED
 from consumers.vocabulary.states import MASTER, State, UnknownReason
 
 from .kernel import evidence
@@ -86,7 +86,7 @@ def set_by_hand(clusters: Sequence[str], since: datetime, until: datetime) -> pa
     """By queue the spans of [since, until) in which a reset of ours may have moved its offset: from its last look at it
     to the first that saw it moved, or as long as that is not known."""
     rows = ResetQueue.objects.filter(
-        reset__cluster_name__in=clusters, step__in=TOLD, before_at__isnull=False, before_at__lt=until
+        reset__cluster_name__in=clusters, step__in=MAY_HAVE_MOVED, before_at__isnull=False, before_at__lt=until
     ).filter(Q(written_at__isnull=True) | Q(written_at__gte=since))
     rows = rows.exclude(method=ResetMethod.NOTHING)
     names = ("reset__cluster_name", "reset__group_name", "topic", "broker", "queue_id")

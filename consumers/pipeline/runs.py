@@ -121,7 +121,7 @@ def sentence(error: BaseException) -> str:
         if (known := _by_type(one)) is not None:
             return known
     try:
-        text = " ".join(_said(one) for one in chain).lower()
+        text = " ".join(_error_text(one) for one in chain).lower()
     except (Py4JNetworkError, ConnectionError):
         # What the exception says is asked of the Java process, which does not answer.
         return JVM_GONE
@@ -167,7 +167,7 @@ def _is_of_spark(error: BaseException) -> bool:
     return isinstance(error, PySparkException | Py4JError)
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, Py4JJavaError):
         return f"{error.errmsg} {_of_java(error.java_exception)}"
     if isinstance(error, PySparkException):

@@ -135,7 +135,7 @@ def _place_in_sentence(item: tuple[str, Any]) -> tuple[int, str]:
 
 
 def _phrase(name: str, value: Any) -> str:
-    text = _said(name, value)
+    text = _value_words(name, value)
     if name in PHRASES:
         return str(PHRASES[name]) % text
     words = name
@@ -144,7 +144,7 @@ def _phrase(name: str, value: Any) -> str:
     return f"{words.replace('_', ' ')}: {text}"
 
 
-def _said(name: str, value: Any) -> str:
+def _value_words(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
     if name == "lost_at":
         return utc(datetime.fromisoformat(value))

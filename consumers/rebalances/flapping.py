@@ -108,7 +108,7 @@ def is_over_by(row: Newest) -> datetime:
     return row.last_change_at + timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
 
 
-def told_until(row: Newest) -> datetime:
+def known_until(row: Newest) -> datetime:
     """Until when the episode is known to be ongoing: complete readings since its last change would have
     agreed by then.
     """
@@ -142,7 +142,7 @@ def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) 
     elif seldom_asked(row):
         changing_seconds = (row.last_change_at - row.started_before).total_seconds()
         reason = coded_reason(ReasonCode.SELDOM_ASKED, times=row.polls, changing_seconds=changing_seconds)
-    elif until > told_until(row):
+    elif until > known_until(row):
         reason = coded_reason(ReasonCode.QUEUES_UNREPORTED_SINCE, since=iso(row.last_change_at))
     return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)
 

@@ -27,7 +27,9 @@ def evidence_sentence(found: Facts, started_after: datetime | None, started_befo
     """`found` is one entry of `Rebalance.evidence`. Times are those of the readings around the change, in UTC."""
     opening, *more = OPENINGS.get(str(found.get("cause")), _unnamed)(found)
     rest = [
-        f"{name.replace('_', ' ')}: {_said(value)}" for name, value in sorted(found.items()) if _is_more(name, value)
+        f"{name.replace('_', ' ')}: {_value_words(value)}"
+        for name, value in sorted(found.items())
+        if _is_more(name, value)
     ]
     words = {"change": opening, "when": _when(found, started_after, started_before)}
     return " · ".join([_("%(change)s %(when)s") % words, *more, *rest])
@@ -63,7 +65,7 @@ def _time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%H:%M:%S}"
 
 
-def _said(value: Any) -> str:
+def _value_words(value: Any) -> str:
     at = moment(value)
     if at is not None:
         return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
@@ -79,7 +81,7 @@ def _ends(found: Facts) -> list[str]:
     before, after = found.get("before"), found.get("after")
     if before is None and after is None:
         return []
-    ends = [_("unknown") if value is None else _said(value) for value in (before, after)]
+    ends = [_("unknown") if value is None else _value_words(value) for value in (before, after)]
     return [" → ".join(ends)]
 
 

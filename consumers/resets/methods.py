@@ -27,7 +27,7 @@ from .reset_targets import TARGETS
 UNDERSTOOD = "JAVA"
 
 
-def why_members_cannot_be_told(
+def why_members_cannot_be_notified(
     kind: ResetKind, group: GroupSetup, queue: QueueOffsets, clipped: bool, whole_topic: bool
 ) -> str | None:
     """For a group with members. Null where they can."""
@@ -40,7 +40,7 @@ def why_members_cannot_be_told(
 
 
 def _why_not_by_time(kind: ResetKind, clipped: bool, whole_topic: bool) -> str | None:
-    if TARGETS[kind].told_as_ms is None:
+    if TARGETS[kind].notified_as_ms is None:
         return stored_reason(PlanReason.TARGET_IS_OFFSET)
     if clipped:
         return stored_reason(PlanReason.CLIPPED_IS_OFFSET)
@@ -95,7 +95,7 @@ def method_of(
         return LeftOut(reason)
     if not group.members:
         return ResetMethod.COMMIT
-    reason = why_members_cannot_be_told(kind, group, queue, clipped, whole_topic)
+    reason = why_members_cannot_be_notified(kind, group, queue, clipped, whole_topic)
     return LeftOut(reason) if reason else ResetMethod.CLIENT
 
 

@@ -87,7 +87,7 @@ def _newest(rows: pa.Table) -> dict[QueueKey, dict[str, Any]]:
     last = [(name, "last", pc.ScalarAggregateOptions(skip_nulls=False)) for name in FACTS]
     # Only one thread keeps the order that "last" goes by.
     newest = rows.sort_by("taken_at").group_by(list(PLACE), use_threads=False).aggregate(last)
-    return {QueueKey.told(row): {name: row[f"{name}_last"] for name in FACTS} for row in newest.to_pylist()}
+    return {QueueKey.of_entry(row): {name: row[f"{name}_last"] for name in FACTS} for row in newest.to_pylist()}
 
 
 def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) -> Position:
@@ -176,7 +176,7 @@ def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     fell = np.flatnonzero(same & (offset[1:] < offset[:-1])) + 1
     found: dict[QueueKey, str] = {}
     for row, before in zip(ordered.take(fell).to_pylist(), offset[fell - 1].tolist(), strict=True):
-        key = QueueKey.told(row)
+        key = QueueKey.of_entry(row)
         after, at = row["broker_offset"], in_words(row["at"])
         if after == NO_TOPIC:
             reason = stored_reason(PlanReason.TOPIC_RECREATED, at=at)
@@ -333,7 +333,7 @@ class Given:
 def listed_offsets(reset: Reset) -> dict[QueueKey, int]:
     """Of an OFFSETS reset."""
     rows: list[dict[str, Any]] = reset.value or []
-    return {QueueKey.told(row): row["offset"] for row in rows}
+    return {QueueKey.of_entry(row): row["offset"] for row in rows}
 
 
 def offsets_before(reset: Reset) -> dict[QueueKey, int | str]:

@@ -211,7 +211,7 @@ def _reason(text: str) -> str:
 def _check_places(group: ConsumerGroup, requested: ResetRequest, value: Any) -> None:
     queues = requested.queues
     if queues is None and TARGETS[requested.kind].names_queues:
-        queues = tuple(map(QueueKey.told, value))
+        queues = tuple(map(QueueKey.of_entry, value))
     # What was then, or before, may be on brokers and of topics that are gone since: the plan tells of each queue.
     finds_its_own = requested.kind in (ResetKind.RESTORE, ResetKind.MOMENT)
     if not finds_its_own or (requested.topics, requested.brokers, queues) != (None, None, None):

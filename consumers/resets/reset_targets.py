@@ -55,8 +55,8 @@ class ResetTarget:
     `offset`: where one queue is to go, before it is clipped, or why it has no target. `searched_time`: the store time
     whose offset brokers are asked for. `given`: of targets of the past, which the history, rows or another group tell.
     `own_queues`: the queues that the target itself names, where nobody chose any. `names_queues`: a listed queue that
-    is not there is a mistake. `told_as_ms`: what members are told where the broker moves nothing itself: a time is the
-    only way to say where to.
+    is not there is a mistake. `notified_as_ms`: what members are told where the broker moves nothing itself: a time is
+    the only way to say where to.
     """
 
     code: ResetKind
@@ -74,7 +74,7 @@ class ResetTarget:
     given: Callable[[Reset, Collection[QueueKey], Ports, datetime, Kept], past_offsets.Given] | None = None
     own_queues: Callable[[Reset, Kept], tuple[QueueKey, ...] | None] = lambda reset, kept: None
     names_queues: bool = False
-    told_as_ms: Callable[[Any], int] | None = None
+    notified_as_ms: Callable[[Any], int] | None = None
 
 
 def target_of(kind: ResetKind, value: Any, queue: QueueOffsets, found: FoundOffsets) -> int | str:
@@ -165,7 +165,7 @@ _ALL = (
         rest_value="ISO 8601 with its zone",
         parse=target_values.time,
         searched_time=lambda value, now: moment_of(value),
-        told_as_ms=lambda value: int(moment_of(str(value)).timestamp() * 1000),
+        notified_as_ms=lambda value: int(moment_of(str(value)).timestamp() * 1000),
     ),
     ResetTarget(
         code=ResetKind.MOMENT,
@@ -185,14 +185,14 @@ _ALL = (
         label=gettext_lazy("Earliest"),
         meaning=gettext_lazy("All stored messages are redelivered."),
         offset=_earliest,
-        told_as_ms=lambda value: EARLIEST_MS,
+        notified_as_ms=lambda value: EARLIEST_MS,
     ),
     ResetTarget(
         code=ResetKind.LATEST,
         label=gettext_lazy("Latest"),
         meaning=gettext_lazy("The whole backlog is skipped."),
         offset=_latest,
-        told_as_ms=lambda value: LATEST_MS,
+        notified_as_ms=lambda value: LATEST_MS,
     ),
     ResetTarget(
         code=ResetKind.SKIP_OLDER,

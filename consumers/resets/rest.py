@@ -40,7 +40,7 @@ from consumers.rest.requests import (
     Parameters,
     Ranged,
     Strict,
-    said,
+    body_of,
     taken,
 )
 from consumers.rest.schema import acted, described
@@ -262,7 +262,7 @@ class ResetListView(APIView):
 
         The brokers are asked first. Where that takes longer than some seconds the answer says `planning`: ask again.
         """
-        body = said(ResetRequestSerializer, request)
+        body = body_of(ResetRequestSerializer, request)
         cluster, group = body["cluster"], body["group"]
         found_group(cluster, group)
         check(request.user, MAY_RESET, cluster)

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from consumers.jobs.permissions import check
 from consumers.models import Reset
-from consumers.rest.requests import NothingSerializer, Strict, said
+from consumers.rest.requests import NothingSerializer, Strict, body_of
 from consumers.rest.schema import acted
 
 from .acts import apply, cancel, restore, resume
@@ -61,7 +61,7 @@ class RestoreResetView(ActView):
     def post(self, request: Request, reset: UUID) -> Response:
         """Plans the way back to the offsets from before. It is applied as any other plan."""
         found = _permitted(request, reset)
-        body = said(RestoreSerializer, request)
+        body = body_of(RestoreSerializer, request)
         made = restore(found, asker_of(request), body["reason"], timezone.now(), clip=body["clip"])
         return plan_answer(request, made)
 
@@ -71,7 +71,7 @@ class CancelResetView(ActView):
     def post(self, request: Request, reset: UUID) -> Response:
         """Cancels a plan, or a reset that is being applied and has not yet changed any broker."""
         found = _permitted(request, reset)
-        said(NothingSerializer, request)
+        body_of(NothingSerializer, request)
         cancel(found, asker_of(request), timezone.now())
         return reset_answer(request, reset, status.HTTP_202_ACCEPTED)
 
@@ -85,7 +85,7 @@ def _permitted(request: Request, reset: UUID) -> Reset:
 
 def _let_go(request: Request, reset: UUID, act: Any) -> Response:
     found = _permitted(request, reset)
-    confirm = said(ConfirmResetSerializer, request)["confirm"]
+    confirm = body_of(ConfirmResetSerializer, request)["confirm"]
     act(found, asker_of(request), confirm, timezone.now())
     # Where Redis is down, beat hands it over in its turn.
     hand_over(found.pk)

@@ -48,8 +48,8 @@ class QueueKey:
         return cls(row.topic, row.broker, row.queue_id)
 
     @classmethod
-    def told(cls, entry: Mapping[str, Any]) -> "QueueKey":
-        """Of what names its fields, in JSON or in a row of the lake."""
+    def of_entry(cls, entry: Mapping[str, Any]) -> "QueueKey":
+        """`entry` names the fields: JSON, or a row of the history store."""
         return cls(entry["topic"], entry["broker"], entry["queue_id"])
 
     def __str__(self) -> str:
@@ -305,7 +305,7 @@ def offset_list(entered: Any, now: datetime) -> list[dict[str, Any]]:
     entries = [_entry(number, entry) for number, entry in enumerate(entered, start=1)]
     seen: dict[QueueKey, int] = {}
     for number, entry in enumerate(entries, start=1):
-        if (first := seen.setdefault(QueueKey.told(entry), number)) != number:
+        if (first := seen.setdefault(QueueKey.of_entry(entry), number)) != number:
             raise ValueRefused(
                 _("The entries %(first)s and %(second)s name the same queue, %(topic)s/%(broker)s/%(queue_id)s.")
                 % {"first": first, "second": number, **entry}

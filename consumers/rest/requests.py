@@ -232,7 +232,9 @@ class NothingSerializer(Strict):
     """A body that says nothing."""
 
 
-def said(serializer: type[serializers.Serializer[Any]], request: Request, *, partial: bool = False) -> dict[str, Any]:
+def body_of(
+    serializer: type[serializers.Serializer[Any]], request: Request, *, partial: bool = False
+) -> dict[str, Any]:
     """What a request says; `partial`: any of it. Raises ValidationError."""
     body = serializer(data=request.data, partial=partial)
     body.is_valid(raise_exception=True)

@@ -138,7 +138,7 @@ CONSISTENT_HASH = "AllocateMessageQueueConsistentHash"
 
 MACHINE_ROOM = "AllocateMessageQueueByMachineRoom"
 
-_TOLD: dict[str, Callable[[], Strategy]] = {
+_BY_CLASS_NAME: dict[str, Callable[[], Strategy]] = {
     "AllocateMessageQueueAveragely": Averagely,
     "AllocateMessageQueueAveragelyByCircle": AveragelyByCircle,
     CONSISTENT_HASH: ConsistentHash,
@@ -165,8 +165,8 @@ def named_strategy(class_name: str) -> Strategy | NotSimulable:
     A ring (CONSISTENT_HASH) is the default one: other virtual nodes or another hash are not told, so compare it with
     what the clients hold before anything is concluded from it.
     """
-    if class_name in _TOLD:
-        return _TOLD[class_name]()
+    if class_name in _BY_CLASS_NAME:
+        return _BY_CLASS_NAME[class_name]()
     return NotSimulable(_UNTOLD.get(class_name, f"{class_name} is not a strategy of RocketMQ's own"))
 
 

@@ -50,7 +50,7 @@ class OffsetWrites:
         to the end, and not forwards (Broker2Client). Its answer then names all queues, which is an error here.
         """
         fields = _reset(group, topic, LATEST_MS, force=False) | {"queueId": str(queue_id), "offset": str(offset)}
-        answered = await self._told(fields, topic, deadline_seconds)
+        answered = await self._moved_offsets(fields, topic, deadline_seconds)
         if answered != {queue_id: offset}:
             raise RemoteProtocolError(
                 f"{call_name(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)} of queue {queue_id} to {offset} was answered "
@@ -72,7 +72,7 @@ class OffsetWrites:
         SYSTEM_ERROR if one of the queues has no commit. ResetOffsetRequestHeader (4.9.7 to 5.4.0) with isForce: without
         it members are only sent back.
         """
-        answered = await self._told(_reset(group, topic, time_ms, force=True), topic, deadline_seconds)
+        answered = await self._moved_offsets(_reset(group, topic, time_ms, force=True), topic, deadline_seconds)
         if not answered:
             raise RemoteProtocolError(
                 f"{call_name(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)} was answered without a queue",
@@ -105,7 +105,7 @@ class OffsetWrites:
                 address=self.address,
             )
 
-    async def _told(self, fields: Mapping[str, str], topic: str, deadline_seconds: float) -> dict[int, int]:
+    async def _moved_offsets(self, fields: Mapping[str, str], topic: str, deadline_seconds: float) -> dict[int, int]:
         answer = await self._call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, fields, deadline_seconds)
         return await parsed(lambda body: reset_offsets(body, topic), answer.body, self.address)
 

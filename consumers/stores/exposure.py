@@ -38,7 +38,7 @@ class Held:
     """
 
     client_id: str
-    said_at: datetime
+    reported_at: datetime
     commit_offset: int | None
     cached_min: int | None
     cached_max: int | None
@@ -51,7 +51,7 @@ class Held:
         """Its first message stands, and none waits for a thread: it may have finished all that is behind the last."""
         if self.head_since is None or self.cached_count is None or self.is_orderly:
             return False
-        return self.said_at - self.head_since >= STANDS and self.cached_count <= MOST_THREADS
+        return self.reported_at - self.head_since >= STANDS and self.cached_count <= MOST_THREADS
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ NUMBERS = ("low", "high", "finished_out_of_order", "broker_dies", "both_die_low"
 
 @dataclass(frozen=True)
 class _Span:
-    """What owners hold, [least, end); `said_at`: when the one that spoke longest ago did."""
+    """What owners hold, [least, end); `reported_at`: when the one that spoke longest ago did."""
 
     least: int
     end: int
     finished_out_of_order: int
-    said_at: datetime
+    reported_at: datetime
 
 
 def exposure(
@@ -102,8 +102,8 @@ def exposure(
     before `now` say nothing about now. Of several owners the least and the greatest count. Behind a first message that
     stands, all messages up to `broker_offset` may be finished and come again."""
     if memory.is_empty and owners and all(_has_begun_nothing(owner, now, max_age) for owner in owners):
-        return Exposure(0, 0, 0, 0, 0, 0, as_of=min(owner.said_at for owner in owners))
-    spans_or_reasons = [_said(owner, now, max_age, broker_offset) for owner in owners]
+        return Exposure(0, 0, 0, 0, 0, 0, as_of=min(owner.reported_at for owner in owners))
+    spans_or_reasons = [_span_or_reason(owner, now, max_age, broker_offset) for owner in owners]
     reasons = [why for why in spans_or_reasons if isinstance(why, str)]
     if reasons or not spans_or_reasons:
         return Exposure(unknown=dict.fromkeys(NUMBERS, reasons[0] if reasons else no_owner))
@@ -120,7 +120,7 @@ def exposure(
     }
     return Exposure(
         **{name: number for name, (number, _) in ends.items()},
-        as_of=span.said_at,
+        as_of=span.reported_at,
         unknown={name: why for name, (_, why) in ends.items() if why is not None},
         notes=_notes(owners),
     )
@@ -128,14 +128,14 @@ def exposure(
 
 def _has_begun_nothing(owner: Held, now: datetime, max_age: timedelta) -> bool:
     """It holds nothing, and its memory would have an offset if it had consumed something."""
-    return owner.cached_count == 0 and owner.commit_offset is None and now - owner.said_at <= max_age
+    return owner.cached_count == 0 and owner.commit_offset is None and now - owner.reported_at <= max_age
 
 
-def _said(owner: Held, now: datetime, max_age: timedelta, broker_offset: int | None) -> _Span | str:
+def _span_or_reason(owner: Held, now: datetime, max_age: timedelta, broker_offset: int | None) -> _Span | str:
     """What one owner holds, or why that is not known."""
     if owner.cached_count is None:
         return NOT_SAMPLED
-    age = now - owner.said_at
+    age = now - owner.reported_at
     if age > max_age:
         spans = {"age_seconds": age.total_seconds(), "most_seconds": max_age.total_seconds()}
         return stored_reason(ExposureReason.REPORT_TOO_OLD, client=owner.client_id, **spans)
@@ -143,12 +143,12 @@ def _said(owner: Held, now: datetime, max_age: timedelta, broker_offset: int | N
         end = owner.cached_max + 1
         if owner.overtakes:
             end = max(end, broker_offset or 0)
-        return _Span(owner.cached_min, end, end - owner.cached_min - owner.cached_count, owner.said_at)
+        return _Span(owner.cached_min, end, end - owner.cached_min - owner.cached_count, owner.reported_at)
     if owner.cached_count:
         return stored_reason(ExposureReason.HELD_UNSAID, client=owner.client_id)
     if owner.commit_offset is None:
         return stored_reason(ExposureReason.HOLDS_NOTHING, client=owner.client_id)
-    return _Span(owner.commit_offset, owner.commit_offset, 0, owner.said_at)
+    return _Span(owner.commit_offset, owner.commit_offset, 0, owner.reported_at)
 
 
 def _united(spans: Sequence[_Span]) -> _Span:
@@ -156,7 +156,7 @@ def _united(spans: Sequence[_Span]) -> _Span:
         least=min(span.least for span in spans),
         end=max(span.end for span in spans),
         finished_out_of_order=sum(span.finished_out_of_order for span in spans),
-        said_at=min(span.said_at for span in spans),
+        reported_at=min(span.reported_at for span in spans),
     )
 
 
@@ -165,8 +165,8 @@ def _distance(start: Stored, end: int, span: _Span, anomaly: ExposureReason) -> 
         return None, start.reason or stored_reason(ExposureReason.OFFSET_UNREAD)
     if end >= start.offset:
         return end - start.offset, None
-    if start.at is not None and span.said_at < start.at:
-        earlier = (start.at - span.said_at).total_seconds()
+    if start.at is not None and span.reported_at < start.at:
+        earlier = (start.at - span.reported_at).total_seconds()
         return None, stored_reason(ExposureReason.CLIENT_MOVED_ON, earlier_seconds=earlier)
     return None, stored_reason(anomaly, stored=str(start.offset), client=str(end))
 

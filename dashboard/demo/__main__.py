@@ -98,16 +98,16 @@ def main() -> int:
         signal.signal(number, _stop)
     home = Path(os.environ.get("CONSUMERSCOPE_HOME") or PROJECT / "var").resolve()
     try:
-        jars = ensure_jars(find_java(), jars_folder(home), progress=_say)
+        jars = ensure_jars(find_java(), jars_folder(home), progress=_print)
         tell_story(home, jars, announce=lambda line: print(line, flush=True))
     except KeyboardInterrupt:
         return 0
     except DemoFailed as failure:
-        _say(str(failure))
+        _print(str(failure))
         return 1
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from .time_bars import MARK_WIDTH, Mark
 
 MINUTE = timedelta(minutes=1)
-Said = Callable[[Sequence[Mark]], str]
+TitleOf = Callable[[Sequence[Mark]], str]
 
 
-def merged(marks: Sequence[Mark], since: datetime, until: datetime, title_of: Said) -> list[Mark]:
+def merged(marks: Sequence[Mark], since: datetime, until: datetime, title_of: TitleOf) -> list[Mark]:
     """The marks within [since, until], in order of time. Marks of one shape and cause that would cover each other, or
     are of one minute, are one mark at the time of the first. Such a mark has the others as `parts`, newest first, leads
     to their list by its `anchor`, and says what `title_of` makes of them.
@@ -24,7 +24,7 @@ def merged(marks: Sequence[Mark], since: datetime, until: datetime, title_of: Sa
     return [_one(some, title_of) for some in together.values()]
 
 
-def _one(some: Sequence[Mark], title_of: Said) -> Mark:
+def _one(some: Sequence[Mark], title_of: TitleOf) -> Mark:
     if len(some) == 1:
         return some[0]
     first = some[0]

@@ -76,7 +76,9 @@ def alarms(timeline: Timeline, edges: Sequence[datetime]) -> Iterator[Figure]:
             "x": [on_axis(edges[first] + (edges[last] - edges[first]) / 2) for first, last, _most in runs],
             "y": [HEIGHTS[holding]] * len(runs),
             "yaxis": "y2",
-            "customdata": [_said(holding, most, edges[first], edges[last], edges[-1]) for first, last, most in runs],
+            "customdata": [
+                _holding_title(holding, most, edges[first], edges[last], edges[-1]) for first, last, most in runs
+            ],
             "hovertemplate": "%{customdata}<extra></extra>",
             "marker": {"symbol": symbol, "size": 9, "color": f"var(--owned-{holding})"},
         }
@@ -101,7 +103,7 @@ def _runs(counts: Sequence[int]) -> Iterator[tuple[int, int, int]]:
             yield cells[0][0], cells[-1][0] + 1, max(count for _index, count in cells)
 
 
-def _said(holding: Holding, most: int, since: datetime, until: datetime, now: datetime) -> str:
+def _holding_title(holding: Holding, most: int, since: datetime, until: datetime, now: datetime) -> str:
     if holding is Holding.NOBODY:
         words = ngettext("%(n)s queue had no owner", "up to %(n)s queues had no owner", most)
     else:
@@ -286,7 +288,7 @@ def _cells(timeline: Timeline, edges: Sequence[datetime]) -> Figure:
     def text_of(run: TimelineRun) -> str:
         # Thousands of runs say the same, and each word is looked up in the language of the reader.
         if (text := texts.get(run[1:])) is None:
-            text = texts[run[1:]] = said(run, timeline)
+            text = texts[run[1:]] = run_title(run, timeline)
         return text
 
     scale = [[edge / size, colour] for i, colour in enumerate(COLOURS) for edge in (i, i + 1)]
@@ -311,7 +313,7 @@ def _value(run: TimelineRun) -> int | None:
     return KINDS.index(run.holding) + 1 if run.holding in KINDS else None
 
 
-def said(run: TimelineRun, timeline: Timeline) -> str:
+def run_title(run: TimelineRun, timeline: Timeline) -> str:
     """Who, since when and until when."""
     if run.holding is Holding.UNKNOWN:
         return _("unknown: %s") % run.reason

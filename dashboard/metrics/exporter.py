@@ -211,23 +211,23 @@ FAMILIES = {
     "consumer_pull_tps": ("pull_tps", "Messages pulled per second."),
 }
 
-Said = tuple[str, Mapping[str, float | None]]
+MemberNumbers = tuple[str, Mapping[str, float | None]]
 
 
 def client_families(cluster: ExporterCluster) -> Iterator[Family]:
-    reported = list(_said(cluster))
+    reported = list(_member_numbers(cluster))
     for name, (field, words) in FAMILIES.items():
         yield Family(f"rocketmq_client_{name}", words, LABELS, _numbers(reported, field))
 
 
-def _numbers(reported: Iterable[Said], field: str) -> Iterator[tuple[str, float]]:
+def _numbers(reported: Iterable[MemberNumbers], field: str) -> Iterator[tuple[str, float]]:
     for text, status in reported:
         number = status.get(field)
         if number is not None:
             yield text, number
 
 
-def _said(cluster: ExporterCluster) -> Iterator[Said]:
+def _member_numbers(cluster: ExporterCluster) -> Iterator[MemberNumbers]:
     """The labels of each member and topic, with what the member says of it."""
     for group in cluster.groups.values():
         if group.members is None:

@@ -27,7 +27,7 @@ from consumers.rebalances.flapping import DAY, episodes_within_day
 from consumers.retries.volumes import minute_volumes
 from dashboard.metrics import exporter, families, group_families
 from dashboard.metrics.exposition import Bounds, Family, Labels
-from dashboard.metrics.group_families import finding_samples, measured, name_servers_told, queue_families
+from dashboard.metrics.group_families import ages_of_name_servers, finding_samples, measured, queue_families
 
 
 # The gauges of alerts: how fresh their evaluation is, what fires by it, and what waits to be told.
@@ -221,7 +221,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     is_late = pipeline.judged_until is None or pipeline.judged_until < overlay.limits.judged_since(now)
     volumes = None if is_late or pipeline.judged_until is None else minute_volumes(pipeline.judged_until)
     explainer = Explainer(overlay, pipeline.judged_until)
-    name_server_ages = name_servers_told(explainer, {age.name for age in ages})
+    name_server_ages = ages_of_name_servers(explainer, {age.name for age in ages})
     happened, texts = (
         group_families.Happened(
             measured(explainer, groups),

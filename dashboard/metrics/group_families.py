@@ -73,7 +73,7 @@ def _exact(values: Sequence[float | None], column: Column) -> list[float | None]
     return [None if column.is_bound(place) else value for place, value in enumerate(values)]
 
 
-def name_servers_told(explainer: Explainer, names: Container[str]) -> dict[str, float | None]:
+def ages_of_name_servers(explainer: Explainer, names: Container[str]) -> dict[str, float | None]:
     """How many seconds ago, by the cluster's name; null where nobody asks its name servers. Two queries or a few."""
     scan = ClusterScan(explainer)
     found = zip(scan.subjects, name_server(scan).values, strict=True)

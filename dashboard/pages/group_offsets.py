@@ -212,12 +212,12 @@ def offset_line(row: OffsetRow) -> OffsetLine:
 
 def _findings(row: OffsetRow) -> list[str]:
     """What is wrong with offsets that are known; why one is not known stands in its own place."""
-    sentences = [_said(store) for store in row.stores if store.finding and store.offset is not None]
+    sentences = [_store_finding(store) for store in row.stores if store.finding and store.offset is not None]
     anomalies = [reason for reason in row.exposure.unknown.values() if reason_code(reason) in EXPOSURE_ANOMALIES]
     return list(dict.fromkeys([*sentences, *anomalies, *row.exposure.notes]))
 
 
-def _said(store: StoreRow) -> str:
+def _store_finding(store: StoreRow) -> str:
     return labelled(store.client_id, store.finding) if store.client_id else store.finding or ""
 
 

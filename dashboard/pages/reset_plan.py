@@ -183,7 +183,7 @@ class ResetForm(forms.Form):
                 self.add_error(name, str(wrong).splitlines())
             except forms.ValidationError as wrong:
                 self.add_error(name, wrong)
-        if any(not word.strip() for name in ("broker", "queue") for word in self._said(name)):
+        if any(not word.strip() for name in ("broker", "queue") for word in self._listed_values(name)):
             # Left out it would be all of them.
             self.add_error(None, _("A chosen broker or queue has no name: choose it again."))
         try:
@@ -206,9 +206,9 @@ class ResetForm(forms.Form):
 
     def _listed(self, name: str) -> tuple[str, ...]:
         """Without doubles, in the order in which they came."""
-        return tuple(dict.fromkeys(word.strip() for word in self._said(name) if word.strip()))
+        return tuple(dict.fromkeys(word.strip() for word in self._listed_values(name) if word.strip()))
 
-    def _said(self, name: str) -> Sequence[str]:
+    def _listed_values(self, name: str) -> Sequence[str]:
         data = self.data
         return data.getlist(name) if isinstance(data, QueryDict) else data.get(name, [])
 

@@ -121,7 +121,7 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
     if part := getattr(row, "known_parts", {}).get(name):
         written = FIELDS[name].write(part.value)
         return known_part(context, written if name == "retry_share" else f"≥ {written}", reason, part.since)
-    if brief or _is_said_beside_it(row, name, reason):
+    if brief or _is_shown_beside(row, name, reason):
         return unknown(context, reason, brief=True)
     at_least = getattr(row, "lag_messages_at_least", None) if name == "lag_messages" else None
     shown = unknown(context, reason, last_good_of(row, name))
@@ -131,7 +131,7 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
     return format_html('<span class="at-least">{}</span>{}', sum_of_known, shown)
 
 
-def _is_said_beside_it(row: Any, name: str, reason: str) -> bool:
+def _is_shown_beside(row: Any, name: str, reason: str) -> bool:
     """The reason stands in full where the row's lag is said, or where its kinds are."""
     of_its_kind = getattr(row, "flag_reasons", {}).get(Flag.OUTSIDE_STORE)
     return reason == of_its_kind or (name != "lag_messages" and reason == getattr(row, "unknown_reason", None))

@@ -86,14 +86,14 @@ def _incident(incident: Incident) -> Payload:
             "topic": incident.topic_name,
         },
         "started_at": incident.started_at.isoformat(),
-        "fired_at": _told(incident.fired_at),
-        "resolved_at": _told(incident.resolved_at),
+        "fired_at": _iso_text(incident.fired_at),
+        "resolved_at": _iso_text(incident.resolved_at),
         "ending": incident.ending,
         "value": incident.value if is_known else None,
         "threshold": incident.threshold,
         "state": incident.state if is_known else None,
         "evidence": stored_words(incident.evidence),
-        "unknown_since": _told(incident.unknown_since),
+        "unknown_since": _iso_text(incident.unknown_since),
         "unknown_reason": stored_words(incident.unknown_reason),
         "groups_count": incident.groups_count,
         "groups": incident.group_names,
@@ -112,7 +112,7 @@ def page_of(incident: Incident) -> str | None:
     return f"{settings.CONSUMERSCOPE_URL}/alerts/incidents/{incident.pk}/"
 
 
-def _told(at: datetime | None) -> str | None:
+def _iso_text(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat()
 
 

@@ -90,7 +90,7 @@ CHANGES = (
 
 def changed(incident: Incident, before: Counts, after: Counts) -> str:
     changes = [
-        stored_reason(code, before=_said(old), after=_said(new))
+        stored_reason(code, before=_value_text(old), after=_value_text(new))
         for code, old, new in zip(CHANGES, before, after, strict=True)
         if old != new
     ]
@@ -106,7 +106,7 @@ def unsilenced(incident: Incident) -> str:
     return stored_reason(IncidentSentence.UNSILENCED, where=where(incident))
 
 
-def _said(value: str | float | list[str] | None) -> str | list[str] | None:
+def _value_text(value: str | float | list[str] | None) -> str | list[str] | None:
     return f"{value:,.10g}" if isinstance(value, float | int) else value
 
 

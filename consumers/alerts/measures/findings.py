@@ -69,20 +69,20 @@ def _column(rows: Sequence[Findings], sought: Sought, not_checked: Sequence[str 
 def _doubt(findings: Findings, codes: frozenset[FindingCode]) -> str:
     """Why some of the codes could not be checked."""
     of_doubt = (one for one in findings if unknown_codes([one]) & codes)
-    return next(map(_said, of_doubt), "")
+    return next(map(_finding_words, of_doubt), "")
 
 
 def _evidence(findings: Findings) -> str:
     if not findings:
         return coded_reason(AlertEvidence.NO_FINDINGS)
-    named = [_said(one) for one in findings[:NAMED]]
+    named = [_finding_words(one) for one in findings[:NAMED]]
     more = len(findings) - NAMED
     if more > 0:
         named.append(coded_reason(AlertEvidence.MORE_FINDINGS, other_findings=more))
     return evidence_parts(named)
 
 
-def _said(one: OpenFinding) -> str:
+def _finding_words(one: OpenFinding) -> str:
     values = {"finding": one.code, "params": one.params, "group": one.group_name, "broker": one.broker}
     return coded_reason(AlertEvidence.FINDING, **values)
 

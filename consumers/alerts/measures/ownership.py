@@ -146,18 +146,18 @@ MOST_CHECKED = 50
 
 
 def unowned(scan: GroupScan, topic: str | None = None) -> Column:
-    return _column(scan, nobodys, "unowned", topic, _said_unowned)
+    return _column(scan, nobodys, "unowned", topic, _unowned_words)
 
 
 def doubly_owned(scan: GroupScan, topic: str | None = None) -> Column:
-    return _column(scan, held_twice, "doubly_owned", topic, _said_doubly)
+    return _column(scan, held_twice, "doubly_owned", topic, _doubly_owned_words)
 
 
-def _said_unowned(value: float) -> str:
+def _unowned_words(value: float) -> str:
     return coded_reason(AlertEvidence.UNOWNED, unowned_queues=round(value))
 
 
-def _said_doubly(value: float) -> str:
+def _doubly_owned_words(value: float) -> str:
     return coded_reason(AlertEvidence.DOUBLY_OWNED, shared_queues=round(value))
 
 

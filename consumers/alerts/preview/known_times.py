@@ -124,7 +124,7 @@ class KnownTimes:
             if (times := self._times_of(place)) is not None:
                 self._leave_out(times, value[row], bound[row])
             if Need.MEMBERS in self.needs:
-                value[row, ~self._is_told(place)] = np.nan
+                value[row, ~self._are_members_known(place)] = np.nan
         return replace(values, value=value, is_bound=bound if bound.any() else values.is_bound)
 
     def _leave_out(self, times: GroupTimes, value: np.ndarray, bound: np.ndarray) -> None:
@@ -193,12 +193,12 @@ class KnownTimes:
         held = brokers_of(groups, self.scan.topic)
         return {groups[group]: frozenset(brokers) for group, brokers in held.items()}
 
-    def _is_told(self, place: int) -> np.ndarray:
-        grid, packed = self.scan.grid, self._told.get(place)
+    def _are_members_known(self, place: int) -> np.ndarray:
+        grid, packed = self.scan.grid, self._members_known.get(place)
         return np.zeros(grid.count, bool) if packed is None else np.unpackbits(packed, count=grid.count) > 0
 
     @cached_property
-    def _told(self) -> dict[int, np.ndarray]:
+    def _members_known(self) -> dict[int, np.ndarray]:
         """By place, at which moments the number of members is known."""
         return {
             place: np.packbits(~np.isnan(row))

@@ -101,11 +101,11 @@ def data_span(grid: Grid, known_at: Collection[int]) -> dict[str, Any]:
     nothing = coded_reason(PreviewReason.NO_DATA)
     spans = unknown_spans(grid, map(moment, moments), None) if grid.count else []
     return {
-        "known_from": said(moment(moments[0]) - grid.step) if moments else None,
-        "known_to": said(moment(moments[-1])) if moments else None,
+        "known_from": iso_text(moment(moments[0]) - grid.step) if moments else None,
+        "known_to": iso_text(moment(moments[-1])) if moments else None,
         "known_seconds": len(moments) * grid.step_seconds,
         "unknown_seconds": (grid.count - len(moments)) * grid.step_seconds,
-        "unknown_spans": [{"from": said(begin), "to": said(end)} for begin, end in spans],
+        "unknown_spans": [{"from": iso_text(begin), "to": iso_text(end)} for begin, end in spans],
         "unknown": {} if moments else {"known_from": nothing, "known_to": nothing},
     }
 
@@ -145,7 +145,7 @@ def _spans(grid: Grid, known: Iterable[datetime], first_seen: datetime | None) -
         begin = max(begin, at)
 
 
-def said(at: datetime) -> str:
+def iso_text(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
@@ -196,9 +196,9 @@ def _incident(one: Mapping[str, Any], chosen: Chosen, found: ReplayFindings) -> 
         unknown["worst_value"] = coded_reason(PreviewReason.STATES_COMPARED)
     return {
         "subject": _subject(chosen.subjects[one["place"]]),
-        "from": said(moment(one["started_us"])),
-        "fired_at": said(moment(one["fired_us"])),
-        "to": None if one["resolved_us"] is None else said(moment(one["resolved_us"])),
+        "from": iso_text(moment(one["started_us"])),
+        "fired_at": iso_text(moment(one["fired_us"])),
+        "to": None if one["resolved_us"] is None else iso_text(moment(one["resolved_us"])),
         "worst_value": one["worst_value"],
         **_excluded(one["place"], found),
         "unknown": unknown,
@@ -210,7 +210,7 @@ def _by_subject(chosen: Chosen, found: ReplayFindings) -> list[dict[str, Any]]:
     for place, fired in most_fired(chosen, found.incidents)[:SUBJECTS_AT_MOST]:
         row = {"subject": _subject(chosen.subjects[place]), "fired": fired, **_excluded(place, found)}
         if spans := found.unknown_spans.get(place):
-            row["unknown_spans"] = [{"from": said(begin), "to": said(end)} for begin, end in spans]
+            row["unknown_spans"] = [{"from": iso_text(begin), "to": iso_text(end)} for begin, end in spans]
         listed.append(row)
     return listed
 
@@ -239,8 +239,8 @@ def _kept(incident: Incident) -> dict[str, Any]:
     return {
         "id": str(incident.pk),
         "subject": _subject(Subject.of_incident(incident)),
-        "fired_at": fired and said(fired),
-        "to": over and said(over),
+        "fired_at": fired and iso_text(fired),
+        "to": over and iso_text(over),
         "unknown": {} if over else {"to": coded_reason(PreviewReason.NOT_RESOLVED)},
     }
 

@@ -30,8 +30,8 @@ from consumers.rebalances.flapping import (
     enough,
     is_over_by,
     is_rollout,
+    known_until,
     seldom_asked,
-    told_until,
 )
 from consumers.vocabulary.states import UnknownReason
 
@@ -335,8 +335,8 @@ def pieces(found: Sequence[tuple[Newest, bool]], since: datetime, until: datetim
         yield _rest(begin, row.started_before)
         begin = max(since, min(end, is_over_by(row)))
         if not seldom_asked(row):
-            known_until = min(begin, told_until(row))
-            yield Piece(max(since, row.started_before), known_until, row.episode_since, row.last_change_at, rollout)
+            changing_until = min(begin, known_until(row))
+            yield Piece(max(since, row.started_before), changing_until, row.episode_since, row.last_change_at, rollout)
     yield _rest(begin, until)
 
 

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Windo
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
-from consumers.alerts.queries.rows import AttemptRow, DeliveryRow, said
+from consumers.alerts.queries.rows import AttemptRow, DeliveryRow, with_unknown
 from consumers.models import Channel, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus, IncidentEvent
 from consumers.models.channels import SEVERAL, TO_GO
 from consumers.queries.declared import answered
@@ -115,7 +115,7 @@ def _attempt(attempt: DeliveryAttempt) -> AttemptRow:
     not_seen = _("result unknown: the message may have arrived")
     why = {"seconds": not_seen, "ok": not_seen, "answer": not_seen if attempt.ok is None else _("no response")}
     values = {"seconds": attempt.seconds, "ok": attempt.ok, "answer": stored_words(attempt.answer)}
-    return AttemptRow(number=attempt.number, at=attempt.at, **said(values, why))
+    return AttemptRow(number=attempt.number, at=attempt.at, **with_unknown(values, why))
 
 
 def _row(

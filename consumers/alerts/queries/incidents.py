@@ -11,7 +11,14 @@ from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext as _
 
 from consumers.alerts.queries.deliveries import deliveries_of_incident
-from consumers.alerts.queries.rows import GroupName, IncidentDetail, IncidentEventRow, IncidentRow, SubjectRow, said
+from consumers.alerts.queries.rows import (
+    GroupName,
+    IncidentDetail,
+    IncidentEventRow,
+    IncidentRow,
+    SubjectRow,
+    with_unknown,
+)
 from consumers.alerts.queries.words import condition_words
 from consumers.alerts.weekly import active_until
 from consumers.models import Comparison, Incident, IncidentEvent, IncidentStatus, Measure, Severity, SubjectKind
@@ -60,7 +67,7 @@ def incident_row(incident: Incident, now: datetime) -> IncidentRow:
         unknown_reason_code=reason_code(unknown_reason),
         seconds=max(0.0, (end - incident.started_at).total_seconds()),
         groups=[GroupName(cluster, group) for cluster, group in incident.group_names],
-        **said(values, _why(incident)),
+        **with_unknown(values, _why(incident)),
     )
 
 
@@ -68,7 +75,7 @@ def _subject(incident: Incident) -> SubjectRow:
     kind = SubjectKind(incident.subject_kind)
     names = {name: getattr(incident, f"{name}_name") for name in ("cluster", "broker", "group", "topic")}
     reason = _("not applicable: the incident is about %s") % _of(kind)
-    return SubjectRow(kind=kind.value, title=_title(kind, names), **said(names, dict.fromkeys(names, reason)))
+    return SubjectRow(kind=kind.value, title=_title(kind, names), **with_unknown(names, dict.fromkeys(names, reason)))
 
 
 def _of(kind: SubjectKind) -> str:

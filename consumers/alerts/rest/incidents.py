@@ -24,7 +24,7 @@ from consumers.alerts.tasks import hand_over_preview
 from consumers.models import Incident, IncidentStatus, RulePreview, Severity
 from consumers.queries.limits import Evaluated, evaluated
 from consumers.rest.answers import ListedRows, list_response, object_response
-from consumers.rest.requests import Choice, NothingSerializer, Paging, Parameters, Ranged, Strict, said
+from consumers.rest.requests import Choice, NothingSerializer, Paging, Parameters, Ranged, Strict, body_of
 from consumers.rest.schema import acted, described, read_serializer
 
 from .resource import MayManageAlerts, MayManageAllAlerts, Text, serializer_of
@@ -88,7 +88,7 @@ class AcknowledgeView(APIView):
     @acted("acknowledge_alert", AcknowledgementSerializer, IncidentDetail, status.HTTP_200_OK)
     def post(self, request: Request, incident: UUID) -> Response:
         """Acknowledges an incident. It stays open, and notifications are sent as before."""
-        text = said(AcknowledgementSerializer, request).get("text", "")
+        text = body_of(AcknowledgementSerializer, request).get("text", "")
         acknowledge(found_incident(incident), request.user, text, timezone.now())
         return _incident_answer(request, incident)
 
@@ -161,7 +161,7 @@ class AlertPreviewListView(APIView):
     @acted("preview_alert_rule", AlertPreviewRequestSerializer, PreviewRow, status.HTTP_202_ACCEPTED)
     def post(self, request: Request) -> Response:
         """Asks how often a rule would have fired within a range. A worker answers: ask until it is done."""
-        asked, now = said(AlertPreviewRequestSerializer, request), timezone.now()
+        asked, now = body_of(AlertPreviewRequestSerializer, request), timezone.now()
         made = request_preview(asked["rule"], asked["from"], asked["to"], request.user, now)
         hand_over_preview(made.pk)
         return _preview_answer(request, made.pk, status.HTTP_202_ACCEPTED)
@@ -184,7 +184,7 @@ class CancelAlertPreviewView(APIView):
             raise _not_there(preview)
         if against := why_not_permitted(found, request.user):
             raise PermissionDenied(against)
-        said(NothingSerializer, request)
+        body_of(NothingSerializer, request)
         cancel(found, request.user, timezone.now())
         return _preview_answer(request, preview)
 

@@ -22,7 +22,7 @@ from consumers.alerts.weekly import DAYS
 from consumers.rest.access import MayChange
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.problems import Refused
-from consumers.rest.requests import PAGE, Paging, Parameters, Strict, said, taken
+from consumers.rest.requests import PAGE, Paging, Parameters, Strict, body_of, taken
 from consumers.rest.schema import acted, described
 
 
@@ -211,17 +211,17 @@ class Resource(Generic[Row]):
         return object_response(request, self.answer, self._shown(pk))
 
     def made(self, request: Request) -> Response:
-        return self._kept(request, None, said(self.request, request), status.HTTP_201_CREATED)
+        return self._kept(request, None, body_of(self.request, request), status.HTTP_201_CREATED)
 
     @transaction.atomic
     def replaced(self, request: Request, pk: int) -> Response:
         found = self.found(pk, is_held=True)
-        return self._kept(request, found, {**defaults_of(self.fields), **said(self.request, request)})
+        return self._kept(request, found, {**defaults_of(self.fields), **body_of(self.request, request)})
 
     @transaction.atomic
     def changed(self, request: Request, pk: int) -> Response:
         found = self.found(pk, is_held=True)
-        return self._kept(request, found, said(self.request, request, partial=True))
+        return self._kept(request, found, body_of(self.request, request, partial=True))
 
     def removed(self, request: Request, pk: int) -> Response:
         self._remove(request, pk)

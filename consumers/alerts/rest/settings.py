@@ -55,7 +55,7 @@ from consumers.models import (
     Silence,
 )
 from consumers.rest.answers import ListedRows, list_response, object_response
-from consumers.rest.requests import Choice, NothingSerializer, OneKind, Paging, Parameters, said
+from consumers.rest.requests import Choice, NothingSerializer, OneKind, Paging, Parameters, body_of
 from consumers.rest.schema import ANY_PROBLEMS, YAML, acted, described, problems_of
 
 # What a rule looks like over REST, and what a request may say of one.
@@ -192,7 +192,7 @@ class ChannelTestView(APIView):
     @acted("test_channel", None, DeliveryRow, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, channel: int) -> Response:
         """Lets a message of test go through a channel, before all others. `deliveries/` tells what became of it."""
-        said(NothingSerializer, request)
+        body_of(NothingSerializer, request)
         found = CHANNELS.found(channel)
         made = send_test(found, request.user, timezone.now())
         # Where Redis is down, beat hands it over in its turn.

@@ -53,8 +53,11 @@ class Subject:
 
 
 # A line that is known and says nothing that counts here is OTHER.
-Told = tuple[Subject, Params]
-OTHER: Told = (Subject(LogLine(LogCode.REBALANCED, re.compile(b""), ""), ("", None, None, None, None, None)), {})
+ParsedMessage = tuple[Subject, Params]
+OTHER: ParsedMessage = (
+    Subject(LogLine(LogCode.REBALANCED, re.compile(b""), ""), ("", None, None, None, None, None)),
+    {},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ class LogParser:
             if text in self._counting and (offset := _number(block[space + 1 : cut])) is not None:
                 self._count(parsed.found, counted, text, offset, header, start)
                 continue
-            event = self._told(block, separator + len(SEPARATOR), cut, hit.lastindex or 1, header)
+            event = self._parsed_message(block, separator + len(SEPARATOR), cut, hit.lastindex or 1, header)
             if event is None:
                 parsed.unknown += 1
             elif event is not OTHER:
@@ -181,7 +184,9 @@ class LogParser:
             self._layouts[key] = layout_of(mark, middle)
         return self._layouts[key]
 
-    def _told(self, block: bytes, message: int, end: int, family: int, header: Header) -> Told | None:
+    def _parsed_message(
+        self, block: bytes, message: int, end: int, family: int, header: Header
+    ) -> ParsedMessage | None:
         """None: not known."""
         for line in self._families[family - 1].lines:
             if match := line.message.match(block, message, end):

@@ -68,8 +68,8 @@ def has_kept(
     at: datetime,
 ) -> bool:
     """Returns the same by reports alone: brokers that were away list no member until its next heartbeat, 30 s later
-    (RocketMQ 5.4.0, ClientConfig.heartbeatBrokerInterval). `answer_times`: when each member reported anything. The member
-    reported the queue before and after, whenever it reported, and never to be further back."""
+    (RocketMQ 5.4.0, ClientConfig.heartbeatBrokerInterval). `answer_times`: when each member reported anything. The
+    member reported the queue before and after, whenever it reported, and never to be further back."""
     for client_id in {one.client_id for one in held_reports}:
         own = [one for one in held_reports if one.client_id == client_id]
         before, later = [one for one in own if one.at <= away], [one for one in own if away < one.at <= at]

@@ -77,7 +77,7 @@ def returned_rows(absence: Absence, stored: StoredHistory, until: datetime) -> l
     """As rows of kernel/falls.py: of queues that fell, that a member reported to be behind where they had been, or that
     were given up and taken anew."""
     since = absence.before - NO_REPORT_OLDER
-    held, answer_times = stored.held(absence.cluster, since, until), stored.spoke(absence.cluster, since, until)
+    held, answer_times = stored.held(absence.cluster, since, until), stored.answer_times(absence.cluster, since, until)
     held_reports = {key: reports for key, reports in held.items() if key[1][1] in absence.brokers}
     if not held_reports:
         return []

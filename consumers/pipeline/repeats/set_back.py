@@ -20,7 +20,7 @@ from consumers.pipeline.kernel.columns import QUEUE
 from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.known import MOVED_WITHIN
 from consumers.pipeline.slices import microseconds, moment
-from consumers.polling.record.totals import TOLD
+from consumers.polling.record.totals import MAY_HAVE_MOVED
 from consumers.vocabulary.states import BROADCASTING
 
 from .away_file import AwayFile, away_file
@@ -211,7 +211,7 @@ class Around:
         if is_of_broker:
             held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
             held_reports = held.get((group.name, place), ())
-            answer_times = self.stored.spoke(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(
+            answer_times = self.stored.answer_times(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(
                 group.name, {}
             )
             kept = is_kept(reports, held_reports, one["from_offset"], since, at) or (
@@ -258,7 +258,7 @@ class Around:
         since = moment(one["before_us"])
         span = group.cluster.name, since - NO_REPORT_OLDER, self.until
         held_reports = self.stored.held(*span).get((group.name, place), ())
-        answer_times = self.stored.spoke(*span).get(group.name, {})
+        answer_times = self.stored.answer_times(*span).get(group.name, {})
         return gave_up(held_reports, answer_times, since, unread[0], moment(one["at_us"]))
 
     def _begun_behind(
@@ -272,7 +272,7 @@ class Around:
             return replace(fallen, back_us=microseconds(self.readings[group.cluster_id].before(behind.at, since)))
         # Of a broker that is away nobody is given anything.
         assert fallen.away_us is not None
-        earlier = self._spoke_before(group, behind, moment(fallen.away_us))
+        earlier = self._answered_before(group, behind, moment(fallen.away_us))
         seconds = (fallen.at_us - shown_us) / MICROSECONDS
         regained = (later - behind.offset) / seconds if seconds > 0 else 0.0
         return replace(fallen, back_us=microseconds(earlier), regained=regained)
@@ -286,9 +286,9 @@ class Around:
         }
         return any(one.client_id in shared and one.seen_since <= at for one in self.reports.get((group, place), ()))
 
-    def _spoke_before(self, group: ConsumerGroup, behind: HeldReport, away: datetime) -> datetime:
+    def _answered_before(self, group: ConsumerGroup, behind: HeldReport, away: datetime) -> datetime:
         """When the member had last reported before, without the queue or while it had it before."""
-        answer_times = self.stored.spoke(group.cluster.name, away, self.until).get(group.name, {})
+        answer_times = self.stored.answer_times(group.cluster.name, away, self.until).get(group.name, {})
         own = (at for at in answer_times.get(behind.client_id, ()) if at < behind.at)
         return max(own, default=away)
 
@@ -342,7 +342,7 @@ def written_resets(
     """What resets of ours wrote to queues, with the span in which a reading may first show it."""
     rows = ResetQueue.objects.filter(
         reset__group__in=groups,
-        step__in=TOLD,
+        step__in=MAY_HAVE_MOVED,
         before_at__isnull=False,
         before_at__lt=until,
         before__isnull=False,

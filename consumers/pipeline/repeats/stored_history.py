@@ -71,7 +71,9 @@ class StoredHistory:
         """By group and place, in (since, until], oldest first."""
         return self._ownership(cluster, since, until)[0]
 
-    def spoke(self, cluster: str, since: datetime, until: datetime) -> Mapping[str, Mapping[str, Sequence[datetime]]]:
+    def answer_times(
+        self, cluster: str, since: datetime, until: datetime
+    ) -> Mapping[str, Mapping[str, Sequence[datetime]]]:
         """When members reported what they hold, by group, then by client id; as above."""
         return self._ownership(cluster, since, until)[1]
 

@@ -15,12 +15,12 @@ from .membership import AskedBroker, Budget, Silences, Turn, read_groups
 
 @dataclass(frozen=True)
 class KnownMember:
-    """`connections`: the member's addresses by the name of each broker. `spoke_at`: null if the member never
+    """`connections`: the member's addresses by the name of each broker. `answered_at`: null if the member never
     answered.
     """
 
     connections: Mapping[str, Sequence[str]]
-    spoke_at: datetime | None = None
+    answered_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def _all_answer(answer: GroupMembers, askable: Sequence[Member], silences: Silen
 
 
 def _asked_at(known: KnownGroup, asked_at: datetime | None) -> datetime:
-    answer_times = [member.spoke_at for member in known.members.values() if member.spoke_at is not None]
+    answer_times = [member.answered_at for member in known.members.values() if member.answered_at is not None]
     return max([*answer_times, asked_at or LONG_AGO])
 
 

@@ -59,7 +59,7 @@ class ClientRows:
     """
 
     present: dict[ClientKey, Client]
-    spoke_at: dict[ClientKey, datetime | None]
+    answered_at: dict[ClientKey, datetime | None]
     silent: frozenset[ClientKey]
     doubled: frozenset[ClientKey]
     replaced: dict[ClientKey, Client] = field(default_factory=dict)

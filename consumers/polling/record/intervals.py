@@ -39,7 +39,7 @@ def record_unsubscribed(cluster: Cluster, members: MembersReading, rows: pa.Tabl
     lacking = _lacking(answers, rows)
     noted = dict(cluster.groups.exclude(unsubscribed={}).values_list("name", "unsubscribed"))
     asked = {group for group in answers if lacking.get(group) or group in noted}
-    subscribed = _told(cluster, {group for group in asked if lacking.get(group)})
+    subscribed = _subscribed_topics(cluster, {group for group in asked if lacking.get(group)})
     changed: dict[str, dict[str, str]] = {}
     for group in asked:
         before = noted.get(group, {})
@@ -74,7 +74,7 @@ def _lacking(answers: Mapping[str, GroupMembers], rows: pa.Table) -> dict[str, s
     return lacking
 
 
-def _told(cluster: Cluster, groups: set[str]) -> dict[str, set[str]]:
+def _subscribed_topics(cluster: Cluster, groups: set[str]) -> dict[str, set[str]]:
     """The topics that the present members of each group subscribe to, for groups where every member reported its
     subscriptions.
     """
@@ -151,10 +151,10 @@ def record_assignments(
     groups: Mapping[str, int],
     reading: MembersReading,
     client_answers: ClientAnswers,
-    spoke_before: Collection[ClientKey],
+    answered_before: Collection[ClientKey],
 ) -> set[int]:
-    """Returns the groups in which a client of `spoke_before` reported that it got or lost a queue. Retry topics do not
-    count. `groups`: the ids of groups about which this reading has news.
+    """Returns the groups in which a client of `answered_before` reported that it got or lost a queue. Retry topics do
+    not count. `groups`: the ids of groups about which this reading has news.
     """
     now = reading.taken_at
     known = _known(groups.values())
@@ -175,7 +175,7 @@ def record_assignments(
     _rewrite([known[one].pk for one in moved], [held[one] for one in moved], [heads[one] for one in moved], now)
     stamp(Assignment.objects.all(), [known[holding].pk for holding in going_on.difference(moved)], last_seen=now)
     differing = (held.keys() - known.keys()) | {holding for holding in lost if holding[:2] in client_answers.answered}
-    return _outside_retries({holding for holding in differing if holding[:2] in spoke_before}, groups)
+    return _outside_retries({holding for holding in differing if holding[:2] in answered_before}, groups)
 
 
 def _known(groups: Collection[int]) -> dict[Holding, _Known]:

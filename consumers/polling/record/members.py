@@ -154,21 +154,23 @@ def agreements(
     answering = set(answered)
     members: dict[int, list[ClientKey]] = {pk: [] for pk in groups}
     for key, row in rows.present.items():
-        silent_for = now - (rows.spoke_at.get(key) or row.seen_since)
+        silent_for = now - (rows.answered_at.get(key) or row.seen_since)
         if key in answering or row.running_info_error is None or silent_for < WAITED_FOR:
             members[key[0]].append(key)
     return {
-        pk: Agreement(answering.issuperset(keys), _whole_before(groups[pk], [rows.spoke_at.get(key) for key in keys]))
+        pk: Agreement(
+            answering.issuperset(keys), _whole_before(groups[pk], [rows.answered_at.get(key) for key in keys])
+        )
         for pk, keys in members.items()
     }
 
 
-def _whole_before(group: ConsumerGroup, spoke_at: list[datetime | None]) -> datetime | None:
+def _whole_before(group: ConsumerGroup, answered_at: list[datetime | None]) -> datetime | None:
     """When all members last answered in the same reading, provided that every broker answered in that reading."""
-    if not spoke_at:
+    if not answered_at:
         return group.membership_at
-    at = spoke_at[0]
-    if at is None or len(set(spoke_at)) > 1 or group.membership_at is None or group.membership_at < at:
+    at = answered_at[0]
+    if at is None or len(set(answered_at)) > 1 or group.membership_at is None or group.membership_at < at:
         return None
     return at
 
@@ -217,7 +219,7 @@ def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, cli
     present = ClientSubscription.objects.filter(group__in=groups.values(), gone_by=None)
     rows = present.values_list("group_id", "client_id", "topic", "expression", "expression_type", "pk")
     known: dict[Subscribed, tuple[How, int]] = {row[:3]: (row[3:5], row[5]) for row in rows}
-    reported = _told(groups, reading)
+    reported = _reported_subscriptions(groups, reading)
     interval_ends = IntervalEnds.of(groups, reading, reported.keys())
     expressions = {(*key, topic): how for key, topics in reported.items() for topic, how in topics.items()}
     going_on = {
@@ -246,7 +248,9 @@ def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, cli
     stamp(ClientSubscription.objects.all(), [known[key][1] for key in going_on], last_seen=now)
 
 
-def _told(groups: Mapping[str, int], reading: MembersReading) -> dict[tuple[int, str], dict[str, How]]:
+def _reported_subscriptions(
+    groups: Mapping[str, int], reading: MembersReading
+) -> dict[tuple[int, str], dict[str, How]]:
     """Reported subscriptions by client, for clients that reported them."""
     reported: dict[tuple[int, str], dict[str, How]] = {}
     for client in reading.clients:
@@ -288,10 +292,10 @@ def record_members(
         listed = [(pk, member.client_id) for pk, answer in answers.items() for member in answer.members]
         client_answers = note_words(rows, names, reading.clients, Continuity(groups, longest_silence), now)
         rows.write(listed, client_answers.answered, now)
-        spoke_before = {key for key, at in rows.spoke_at.items() if at is not None}
+        answered_before = {key for key, at in rows.answered_at.items() if at is not None}
         # No interval of the other groups can begin, grow or end.
         heard = {groups[pk].name: pk for pk in came_or_went | {group for group, _ in client_answers.answered}}
-        moved = record_assignments(ids, heard, reading, client_answers, spoke_before)
+        moved = record_assignments(ids, heard, reading, client_answers, answered_before)
         record_subscriptions(heard, reading, client_answers)
         store_gaps(
             gaps_of_lists((groups[pk] for pk, answer in answers.items() if answer.complete and pk in groups), now)

@@ -44,7 +44,7 @@ def gaps_of_silence(
     """
     since: dict[int, datetime] = {}
     for key in rows.silent:
-        at = rows.spoke_at[key]
+        at = rows.answered_at[key]
         is_over = key in answered or key not in rows.present or key in rows.replaced
         if at is not None and is_over and now - at > longest:
             since[key[0]] = min(at, since.get(key[0], at))

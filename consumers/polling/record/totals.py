@@ -247,7 +247,7 @@ def write_totals(cluster: Cluster, fresh: dict[int, Total], now: datetime, last_
 # group.
 
 # Which queues a reset may have moved since they were last read: such a move is no consumption.
-TOLD = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
+MAY_HAVE_MOVED = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
 
 # The clocks of workers differ a little, and members commit the offset that a broker gave them some seconds later.
 LEEWAY = timedelta(seconds=30)
@@ -268,7 +268,9 @@ def moved_by_resets(cluster: Cluster, ids: EntityIds, last_read: Mapping[str, da
     )
     if not resets:
         return np.empty(0, np.int64)
-    rows = ResetQueue.objects.filter(reset__in=list(resets), step__in=TOLD).exclude(method=ResetMethod.NOTHING)
+    rows = ResetQueue.objects.filter(reset__in=list(resets), step__in=MAY_HAVE_MOVED).exclude(
+        method=ResetMethod.NOTHING
+    )
     fields = ("reset_id", "topic", "broker", "queue_id", "step", "after_at", "reset__finished_at")
     found = []
     for reset, topic, broker, queue_id, step, after_at, finished_at in rows.order_by().values_list(*fields).iterator():

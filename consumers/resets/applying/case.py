@@ -123,13 +123,13 @@ class Written:
 class Timing:
     """`until`: when a queue that is not settled is given up. `commit_seconds`: how often the slowest member commits.
 
-    `told_seconds`: so long after the writing the last member that was told to has followed.
+    `notified_seconds`: so long after the writing the last member that was told to has followed.
     """
 
     settled_seconds: float
     until: datetime
     commit_seconds: float = 5.0
-    told_seconds: float = 15.0
+    notified_seconds: float = 15.0
 
 
 @dataclass(frozen=True)

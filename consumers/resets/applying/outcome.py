@@ -78,7 +78,7 @@ def _doubt(case: Case) -> str:
 MARGIN_SECONDS = 2.0
 
 
-def was_told(case: Case) -> bool:
+def was_notified(case: Case) -> bool:
     """The target was read, and a member that merely consumed would not have been read there.
 
     Backwards nothing else leads there. Forwards the queue must have stood still for longer than between two commits,
@@ -200,7 +200,7 @@ def _nobody_left(case: Case) -> Finding:
 def _at(case: Case) -> Finding:
     timing = case.timing
     if case.written.method == ResetMethod.CLIENT:
-        settled = case.held(Place.AT) >= timing.settled_seconds and was_told(case)
+        settled = case.held(Place.AT) >= timing.settled_seconds and was_notified(case)
         return (CONFIRMED, stored_reason(ReadBackEvidence.TOLD_MEMBER_STANDS)) if settled else None
     # Longer than a member's pull may wait, and then it has committed at least once.
     needed = max(timing.settled_seconds, LONG_POLL_SECONDS + timing.commit_seconds)
@@ -225,7 +225,7 @@ def _beyond(case: Case) -> Finding:
     if case.held(Place.BEYOND) < max(case.timing.settled_seconds, OLD_OFFSET_SECONDS):
         return None
     if case.written.method == ResetMethod.CLIENT:
-        return (CONFIRMED, stored_reason(ReadBackEvidence.TOLD_MEMBER_COMMITTED)) if was_told(case) else None
+        return (CONFIRMED, stored_reason(ReadBackEvidence.TOLD_MEMBER_COMMITTED)) if was_notified(case) else None
     # A broker that restarted has forgotten the reset, and maybe the offset too.
     if not case.is_ours or case.broken:
         return None
@@ -271,13 +271,13 @@ def _away(case: Case) -> Finding:
     written, timing = case.written, case.timing
     before = written.before
     where_it_was = before is not None and case.series.first(lambda offset: (offset or 0) < before) is None
-    if case.is_ours or (written.method == ResetMethod.CLIENT and was_told(case)):
+    if case.is_ours or (written.method == ResetMethod.CLIENT and was_notified(case)):
         if case.held(Place.AWAY) < max(timing.settled_seconds, OLD_OFFSET_SECONDS):
             return None
         if case.present.stayed and where_it_was:
             return OVERWRITTEN, stored_reason(ReadBackEvidence.MEMBER_COMMITTED_OVER, member=_named(case))
         return OVERWRITTEN, stored_reason(ReadBackEvidence.SOMEBODY_COMMITTED_OVER)
-    arrival_seconds = timing.told_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
+    arrival_seconds = timing.notified_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
     never_reached = case.series.first(lambda offset: (offset or 0) >= written.target) is None
     if case.watched and where_it_was and never_reached and case.age_seconds >= arrival_seconds + timing.settled_seconds:
         settled = case.held(Place.AWAY) >= timing.settled_seconds

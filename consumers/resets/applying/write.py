@@ -94,9 +94,9 @@ async def _call(ports: Ports, reset: Reset, row: ResetQueue) -> dict[int, int]:
 
 def time_ms_of(reset: Reset) -> int:
     """The time for members where the broker moves nothing itself: they accept no target but a time."""
-    told_as_ms = TARGETS[ResetKind(reset.kind)].told_as_ms
-    if told_as_ms is not None:
-        return told_as_ms(reset.value)
+    notified_as_ms = TARGETS[ResetKind(reset.kind)].notified_as_ms
+    if notified_as_ms is not None:
+        return notified_as_ms(reset.value)
     raise ValueError(f"a target of the kind {reset.kind} cannot be told to members by time")
 
 
@@ -165,7 +165,7 @@ Call = list[ResetQueue]
 LOOKED_AT = 16
 # After so many missing answers in a row, the rest of the broker's queues is not tried.
 SILENT_IN_A_ROW = 3
-TOLD = (ResetStep.WRITTEN, ResetStep.UNANSWERED)
+SENT = (ResetStep.WRITTEN, ResetStep.UNANSWERED)
 FIELDS = ["step", "before", "before_at", "written_at", "answered", "error"]
 
 
@@ -248,12 +248,12 @@ class Writing:
         # The process may have been suspended, as on a sleeping laptop: its records may belong to another worker by now.
         self._hold.renew_if_old(self._clock())
         error = tell(self._ports, self._reset, call)
-        told_at = self._clock()
+        sent_at = self._clock()
         for row in call:
             if isinstance(error, WireClosed) and error.never_sent:
                 # The queue is fine: it waits for another wire.
                 row.step, row.error = ResetStep.PLANNED, None
-            row.written_at = told_at if row.step in TOLD else None
+            row.written_at = sent_at if row.step in SENT else None
         self._save(call, FIELDS)
         if isinstance(error, WireClosed):
             raise error

@@ -45,7 +45,7 @@ def choice_of(reset: Reset, group: ConsumerGroup, kept: Kept) -> Choice:
 def _stored_queues(reset: Reset) -> tuple[QueueKey, ...] | None:
     if reset.queues is None:
         return None
-    return tuple(map(QueueKey.told, reset.queues))
+    return tuple(map(QueueKey.of_entry, reset.queues))
 
 
 def _is_within(key: QueueKey, topics: Collection[str] | None, brokers: Collection[str] | None) -> bool:

@@ -91,10 +91,10 @@ async def broker_facts(masters: Masters, name: str) -> BrokerSetup:
         config = await master.ask(lambda admin, seconds: admin.config(deadline_seconds=seconds))
     except RocketMQError as error:
         return BrokerSetup(name, _version(master), None, None, str(error))
-    return replace(told(name, _version(master), config), address=master.address)
+    return replace(broker_setup(name, _version(master), config), address=master.address)
 
 
-def told(name: str, version: str | None, config: Mapping[str, str]) -> BrokerSetup:
+def broker_setup(name: str, version: str | None, config: Mapping[str, str]) -> BrokerSetup:
     server_side, permission = config.get(SERVER_SIDE, "false"), config.get(PERMISSION, "")
     if server_side not in ("true", "false"):
         why = stored_reason(PlanReason.SETTING_NOT_BOOLEAN, setting=SERVER_SIDE, value=server_side)
@@ -127,10 +127,10 @@ class Membership:
 
 async def membership(ports: Ports, masters: Masters, group: str) -> Membership:
     asked = [
-        _told(master.name, master.ask(lambda admin, within: admin.connections(group, deadline_seconds=within)))
+        _answer_of(master.name, master.ask(lambda admin, within: admin.connections(group, deadline_seconds=within)))
         for master in masters
     ]
-    asked += [_told(address, _proxy(ports, address, group)) for address in ports.proxies]
+    asked += [_answer_of(address, _proxy(ports, address, group)) for address in ports.proxies]
     return united(dict(await asyncio.gather(*asked)))
 
 
@@ -150,7 +150,7 @@ def united(answers: Mapping[str, GroupConnections | RocketMQError]) -> Membershi
     )
 
 
-async def _told(name: str, answer: Awaitable[GroupConnections]) -> tuple[str, GroupConnections | RocketMQError]:
+async def _answer_of(name: str, answer: Awaitable[GroupConnections]) -> tuple[str, GroupConnections | RocketMQError]:
     try:
         return name, await answer
     except RocketMQError as error:

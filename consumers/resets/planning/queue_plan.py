@@ -213,7 +213,7 @@ def consequences(methods: Collection[ResetMethod], topics: Collection[str], grou
     if ResetMethod.SERVER in methods:
         warnings += _when_the_broker_moves_them(group) + _what_pops_again(topics, group)
     if ResetMethod.CLIENT in methods:
-        warnings += _when_members_are_told()
+        warnings += _when_members_are_notified()
     if ResetMethod.COMMIT in methods:
         warnings.append(stored_reason(ResetWarning.COMMITTED_AS_MEMBER))
     if group.members and group.orderly and {ResetMethod.SERVER, ResetMethod.CLIENT} & set(methods):
@@ -239,7 +239,7 @@ def _what_pops_again(topics: Collection[str], group: GroupSetup) -> list[str]:
     return []
 
 
-def _when_members_are_told() -> list[str]:
+def _when_members_are_notified() -> list[str]:
     codes = (ResetWarning.MEMBERS_TOLD, ResetWarning.BROKER_COUNTS, ResetWarning.WHOLE_TOPIC_MOVES)
     return list(map(stored_reason, codes))
 

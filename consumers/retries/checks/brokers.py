@@ -207,7 +207,7 @@ def retry_writable(facts: RetryConditions) -> Outcome:
     """POP retries are written by the broker itself, which asks no permission (RocketMQ 5.4.0, PopReviveService)."""
     shut = [
         one
-        for one, configured in _told(facts)
+        for one, configured in _configured_brokers(facts)
         if configured.retry_permission is not None and not configured.retry_permission & WRITE
     ]
     words = {"topic": facts.retry_topic, "brokers": names(shut)}
@@ -228,7 +228,7 @@ def retry_writable(facts: RetryConditions) -> Outcome:
 )
 def retry_readable(facts: RetryConditions) -> Outcome:
     shut: dict[str, list[BrokerConditions]] = {}
-    for broker, configured in _told(facts):
+    for broker, configured in _configured_brokers(facts):
         for topic, permission in _retry_topics(facts, configured).items():
             if not permission & READ:
                 shut.setdefault(topic, []).append(broker)
@@ -260,7 +260,7 @@ def retry_queues(facts: RetryConditions) -> Outcome:
     """
     few: list[BrokerConditions] = []
     unclear = False
-    for broker, configured in _told(facts):
+    for broker, configured in _configured_brokers(facts):
         if configured.retry_permission is None or not configured.retry_queue_nums or configured.retry_queue_nums <= 0:
             continue
         unclear = unclear or configured.read_queues is None
@@ -299,7 +299,7 @@ def dead_readable(facts: RetryConditions) -> Outcome:
     by nobody (RocketMQ 5.4.0, AbstractSendMessageProcessor, SendMessageProcessor.handleRetryAndDLQ)."""
     shut = [
         broker
-        for broker, configured in _told(facts)
+        for broker, configured in _configured_brokers(facts)
         if configured.dlq_permission is not None and not configured.dlq_permission & READ
     ]
     topic = dlq_topic(facts.group)
@@ -307,14 +307,14 @@ def dead_readable(facts: RetryConditions) -> Outcome:
     if shut:
         detail = gettext("%(topic)s is not readable on %(brokers)s: its messages cannot be inspected or resent.")
         return fails(detail % {"topic": topic, "brokers": names(shut)}, cure, shut, oldest(shut))
-    there = any(configured.dlq_permission is not None for _, configured in _told(facts))
+    there = any(configured.dlq_permission is not None for _, configured in _configured_brokers(facts))
     detail = (
         gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s: no message was dead-lettered.")
     )
     return _whole(facts, detail % {"topic": topic}, cure)
 
 
-def _told(facts: RetryConditions) -> Iterator[tuple[BrokerConditions, GroupConfigured]]:
+def _configured_brokers(facts: RetryConditions) -> Iterator[tuple[BrokerConditions, GroupConfigured]]:
     """Of all brokers: a copy of a failed message may be on another than the group's own."""
     return ((broker, broker.group) for broker in facts.brokers if broker.group is not None)
 

@@ -141,7 +141,7 @@ def _unasked(facts: RetryConditions) -> str | None:
     """Why it is not known what members hold; None where it is, as far as they hold anything."""
     if not facts.clients:
         return facts.membership_unknown or (gettext("The group has no member.") if facts.online is False else None)
-    silent = [client.client_id for client in facts.clients if client.told_at is None]
+    silent = [client.client_id for client in facts.clients if client.answered_at is None]
     return gettext("Not heard yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
 

@@ -69,12 +69,12 @@ class BrokerConditions:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientConditions:
-    """A present member. `settings` null: it has not said what it is set to."""
+    """A present member. `settings` is null until the client reports them."""
 
     client_id: str
     settings: Mapping[str, str] | None = None
     orderly: bool | None = None
-    told_at: datetime | None = None
+    answered_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +211,7 @@ GROUP_QUEUE = ("group_id", "queue_id", "queue__topic__name", "queue__topic__kind
 class _Rows:
     """What the database holds of one group. `snapshots`: as GROUP_QUEUE, without the group."""
 
-    told: dict[str, GroupBroker] = field(default_factory=dict)
+    configs: dict[str, GroupBroker] = field(default_factory=dict)
     snapshots: list[tuple[int, str, str, str, int | None]] = field(default_factory=list)
     clients: list[ClientConditions] = field(default_factory=list)
     held: list[Assignment] = field(default_factory=list)
@@ -239,7 +239,7 @@ def _facts_of(groups: tuple[ConsumerGroup, ...], now: datetime) -> list[RetryCon
 def _rows(groups: Sequence[ConsumerGroup]) -> dict[int, _Rows]:
     found = {group.pk: _Rows() for group in groups}
     for config in GroupBroker.objects.filter(group__in=found):
-        found[config.group_id].told[config.broker] = config
+        found[config.group_id].configs[config.broker] = config
     for group, *snapshot in QueueSnapshot.objects.filter(group__in=found).values_list(*GROUP_QUEUE):
         found[group].snapshots.append(tuple(snapshot))
     for client in Client.objects.filter(group__in=found, gone_by=None).order_by("client_id"):
@@ -279,7 +279,7 @@ def _holding(group: ConsumerGroup, rows: _Rows) -> set[str]:
 
 
 def _broker(group: ConsumerGroup, rows: _Rows, broker: KnownBroker, holds: bool) -> BrokerConditions:
-    config = rows.told.get(broker.name)
+    config = rows.configs.get(broker.name)
     silent = (
         gettext("%(broker)s has not reported its configuration of the group yet") % {"broker": broker.name}
         if config is None
@@ -318,7 +318,7 @@ def _client(client: Client) -> ClientConditions:
         client_id=client.client_id,
         settings=client.settings,
         orderly=client.orderly,
-        told_at=client.running_info_at,
+        answered_at=client.running_info_at,
     )
 
 

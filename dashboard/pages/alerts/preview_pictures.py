@@ -84,7 +84,7 @@ def _replayed(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[st
         if (line := lines.get(_key(one))) is not None:
             over = at_of(one["to"])
             kind = "fired apart" if "excluded" in one else "fired" if over else "fired open"
-            yield Bar(line, at_of(one["fired_at"]), over or end, kind, _told(row, one, one.get("excluded")))
+            yield Bar(line, at_of(one["fired_at"]), over or end, kind, _bar_title(row, one, one.get("excluded")))
 
 
 def _evaluated(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[str, Any]]) -> Iterator[Bar]:
@@ -92,7 +92,7 @@ def _evaluated(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[s
     for one in (result.get("evaluated") or {}).get("incidents", ()):
         if (line := lines.get(_key(one))) is not None:
             over = at_of(one["to"]) or row.until
-            yield Bar(line, at_of(one["fired_at"]), over, "evaluated", _told(row, one, _("as evaluated then")))
+            yield Bar(line, at_of(one["fired_at"]), over, "evaluated", _bar_title(row, one, _("as evaluated then")))
 
 
 def _gaps(row: PreviewRow, drawn: list[Mapping[str, Any]]) -> Iterator[Gap]:
@@ -111,7 +111,7 @@ def _bands(row: PreviewRow, result: Mapping[str, Any]) -> Iterator[Gap]:
         yield Gap(None, since, until, _("No data from %(from)s to %(to)s UTC") % words)
 
 
-def _told(row: PreviewRow, one: Mapping[str, Any], beside: str | None) -> str:
+def _bar_title(row: PreviewRow, one: Mapping[str, Any], beside: str | None) -> str:
     fired, over = at_of(one["fired_at"]), at_of(one["to"])
     words = {"title": one["subject"]["title"], "from": clock(fired, row.until)}
     if over is None:

@@ -140,7 +140,7 @@ class CallbackView(OIDCAuthenticationCallbackView):
         page = request.session.get("oidc_login_next")
         # Nothing is done, and nobody is logged out, for a link that somebody else made.
         if request.GET.get("state") not in request.session.get("oidc_states", {}):
-            return said(request, not_begun_here(), page)
+            return refused(request, not_begun_here(), page)
         try:
             return super().get(request)
         except SignOnRefused as error:
@@ -166,10 +166,10 @@ def turned_away(request: HttpRequest, error: SignOnRefused, page: str | None) ->
             request.session[RENEWED_AGAIN_AT] = time.time() + AGAIN_SECONDS
             return HttpResponseRedirect(page or resolve_url(settings.LOGIN_REDIRECT_URL))
         auth.logout(request)
-    return said(request, error, page)
+    return refused(request, error, page)
 
 
-def said(request: HttpRequest, error: SignOnRefused, page: str | None) -> HttpResponse:
+def refused(request: HttpRequest, error: SignOnRefused, page: str | None) -> HttpResponse:
     cause = type(error.__cause__).__name__ if error.__cause__ else "itself"
     logger.warning("Sign-on refused with %s for %s: %s", error.status, cause, error)
     # Another language is not another try with the same code.

@@ -33,7 +33,7 @@ def unread(name="broker-a", **more):
 
 
 def a_client(client_id="c1", *, orderly=False, **settings):
-    return ClientConditions(client_id=client_id, settings=SETTINGS | settings, orderly=orderly, told_at=ago(10))
+    return ClientConditions(client_id=client_id, settings=SETTINGS | settings, orderly=orderly, answered_at=ago(10))
 
 
 def silent_client(client_id="c1"):

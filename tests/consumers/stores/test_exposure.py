@@ -15,8 +15,8 @@ def ago(seconds):
     return NOW - timedelta(seconds=seconds)
 
 
-def held(cached_min=None, cached_max=None, cached_count=0, *, commit=None, client="c1", said_at=NOW):
-    return Held(client, said_at, commit, cached_min, cached_max, cached_count)
+def held(cached_min=None, cached_max=None, cached_count=0, *, commit=None, client="c1", reported_at=NOW):
+    return Held(client, reported_at, commit, cached_min, cached_max, cached_count)
 
 
 def exposed(committed, *owners, file=None, read_at=NOW, broker_offset=None):
@@ -100,12 +100,12 @@ def test_without_a_file_the_death_of_both_is_unknown():
         (100, [held(cached_count=None)], "not sampled"),
         (
             100,
-            [held(112, 139, 28, said_at=ago(46))],
+            [held(112, 139, 28, reported_at=ago(46))],
             "c1 last reported its cached messages 46 s ago: older than 45 s is too old",
         ),
         (
             100,
-            [held(112, 139, 28), held(0, 9, 10, client="c2", said_at=ago(90))],
+            [held(112, 139, 28), held(0, 9, 10, client="c2", reported_at=ago(90))],
             "c2 last reported its cached messages 1 min 30 s",
         ),
         (100, [held(cached_count=3)], "c1 did not report its cached messages"),
@@ -125,12 +125,12 @@ def test_without_a_committed_offset_nobody_knows_where_the_next_one_starts():
 
 
 def test_where_nothing_was_committed_and_nothing_begun_nothing_comes_again():
-    seen = exposed(None, held(), held(client="c2", said_at=ago(5)))
+    seen = exposed(None, held(), held(client="c2", reported_at=ago(5)))
     assert [getattr(seen, name) for name in NUMBERS] == [0] * len(NUMBERS)
     assert (seen.as_of, dict(seen.unknown)) == (ago(5), {})
 
 
-@pytest.mark.parametrize("owner", [held(said_at=ago(46)), held(cached_count=None), held(commit=7)])
+@pytest.mark.parametrize("owner", [held(reported_at=ago(46)), held(cached_count=None), held(commit=7)])
 def test_that_nothing_was_begun_must_have_been_said_lately(owner):
     assert exposed(None, held(), owner).low is None
 
@@ -148,7 +148,7 @@ def test_a_file_beyond_the_client_is_an_anomaly_with_a_name():
 
 
 def test_an_offset_that_was_read_after_the_client_spoke_is_no_anomaly():
-    seen = exposed(120, held(112, 139, 28, said_at=ago(12)))
+    seen = exposed(120, held(112, 139, 28, reported_at=ago(12)))
     assert seen.unknown["low"] == "the client reported 12 s before the offset was read, and has moved on since"
 
 
@@ -159,7 +159,7 @@ def test_more_messages_than_offsets_are_an_anomaly():
 
 
 def test_of_several_owners_the_least_and_the_greatest_count():
-    seen = exposed(100, held(112, 139, 28), held(105, 120, 10, client="c2", said_at=ago(5)))
+    seen = exposed(100, held(112, 139, 28), held(105, 120, 10, client="c2", reported_at=ago(5)))
     assert (seen.low, seen.high, seen.finished_out_of_order, seen.as_of) == (5, 40, 6, ago(5))
     assert seen.notes == ("2 clients hold this queue: the least and the greatest of what they report count",)
 
@@ -168,7 +168,7 @@ offsets = st.one_of(st.none(), st.integers(0, 1000))
 owners = st.builds(
     Held,
     client_id=st.just("c"),
-    said_at=st.integers(0, 90).map(ago),
+    reported_at=st.integers(0, 90).map(ago),
     commit_offset=offsets,
     cached_min=offsets,
     cached_max=offsets,

@@ -158,7 +158,7 @@ def outcome_of(answer: Answer) -> Outcome:
     hopeless = 400 <= answer.status < 500 and answer.status not in MAY_PASS
     return Outcome(
         ok=ok,
-        answer=_said(answer, hopeless=hopeless),
+        answer=_answer_words(answer, hopeless=hopeless),
         hopeless=hopeless,
         retry_after_seconds=retry_after,
         asks_for_time=not ok and (answer.status == TOO_MANY or retry_after is not None),
@@ -166,7 +166,7 @@ def outcome_of(answer: Answer) -> Outcome:
     )
 
 
-def _said(answer: Answer, *, hopeless: bool) -> str:
+def _answer_words(answer: Answer, *, hopeless: bool) -> str:
     status, text = f"{answer.status} {answer.reason}".strip(), " ".join(answer.text.split())
     if 300 <= answer.status < 400:
         return stored_reason(DeliveryResult.REDIRECTED, said=status)
