@@ -37,16 +37,16 @@ from .rule_fields import checked_rule
 def save_rule(fields: Mapping[str, Any], rule: AlertRule | None, by: Any, now: datetime) -> AlertRule:
     """Stores `rule` with `fields`, see `checked_rule`; None creates a rule. Raises AlertRefused."""
     values = checked_rule(fields, rule)
-    kept = rule or AlertRule()
-    before = {name: getattr(kept, name) for name in values}
+    saved_rule = rule or AlertRule()
+    before = {name: getattr(saved_rule, name) for name in values}
     for name, value in values.items():
-        setattr(kept, name, value)
-    kept.changed_at, kept.changed_by_name = now, by.get_username()
-    kept.save()
+        setattr(saved_rule, name, value)
+    saved_rule.changed_at, saved_rule.changed_by_name = now, by.get_username()
+    saved_rule.save()
     changed = sorted(name for name, value in values.items() if before[name] != value)
     sentence = "Made the rule." if rule is None else f"Changed {', '.join(changed) or 'nothing'}."
-    note(kept, kept.name, by, sentence, now)
-    return kept
+    note(saved_rule, saved_rule.name, by, sentence, now)
+    return saved_rule
 
 
 @transaction.atomic
@@ -81,10 +81,10 @@ def why_not_removed(rule: AlertRule) -> str | None:
 @transaction.atomic
 def save_channel(fields: Mapping[str, Any], channel: Channel | None, by: Any, now: datetime) -> Channel:
     """Stores `channel` with `fields`, see `checked_channel`; None creates a channel. Raises AlertRefused."""
-    kept = saved(checked_channel(fields, channel), channel, by, now)
+    saved_channel = saved(checked_channel(fields, channel), channel, by, now)
     sentence = f"Changed {', '.join(sorted(fields)) or 'nothing'}." if channel else "Made the channel."
-    note(kept, kept.name, by, sentence, now)
-    return kept
+    note(saved_channel, saved_channel.name, by, sentence, now)
+    return saved_channel
 
 
 @transaction.atomic
@@ -123,15 +123,15 @@ def save_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: d
     where `by` may not manage alerts of the cluster that the note is of, or was of.
     """
     values = checked_note(fields, note)
-    kept = note or GroupNote()
+    saved_note = note or GroupNote()
     for cluster in {values["cluster"], values["cluster"] if note is None else note.cluster}:
         check(by, MAY_MANAGE, cluster_of(cluster))
     for name, value in values.items():
-        setattr(kept, name, value)
-    kept.changed_at, kept.changed_by_name = now, by.get_username()
-    kept.save()
-    log(kept, kept.group_pattern, by, "Made the note." if note is None else "Changed the note.", now)
-    return kept
+        setattr(saved_note, name, value)
+    saved_note.changed_at, saved_note.changed_by_name = now, by.get_username()
+    saved_note.save()
+    log(saved_note, saved_note.group_pattern, by, "Made the note." if note is None else "Changed the note.", now)
+    return saved_note
 
 
 @transaction.atomic

@@ -54,12 +54,12 @@ def note(now: datetime, clock: Callable[[], datetime], check_seconds: float) -> 
 
 
 def _noted(before: GroupHealth | None, pk: int, reasons: tuple[Reason, ...], now: datetime) -> GroupHealth:
-    kept = [] if before is None else before.checked
+    checked = [] if before is None else before.checked
     return GroupHealth(
         group_id=pk,
-        level=worst_level([*reasons, *map(Reason.of_json, kept)]),
+        level=worst_level([*reasons, *map(Reason.of_json, checked)]),
         noticed=[reason.as_json() for reason in reasons],
-        checked=kept,
+        checked=checked,
         noted_at=now,
         checked_at=None if before is None else before.checked_at,
     )

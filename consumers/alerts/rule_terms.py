@@ -125,11 +125,11 @@ def _overridden(own: Terms, override: Mapping[str, Any]) -> Terms | None:
     if override.get("enabled") is False:
         return None
     threshold = override.get("threshold", own.threshold)
-    kept = own.clear_threshold if threshold == own.threshold else None
+    clear_threshold = own.clear_threshold if threshold == own.threshold else None
     return Terms(
         comparison=own.comparison,
         threshold=threshold,
-        clear_threshold=override.get("clear_threshold", kept),
+        clear_threshold=override.get("clear_threshold", clear_threshold),
         states=own.states,
         for_seconds=override.get("for_seconds", own.for_seconds),
         clear_seconds=own.clear_seconds,

@@ -50,8 +50,8 @@ def _old(before: datetime) -> Iterator[QuerySet[Any]]:
     yield Delivery.objects.filter(~of_kept, status__in=ENDED, created_at__lt=before)
     yield RulePreview.objects.filter(created_at__lt=before)
     # An open incident may be silenced for that long: the silence that suppresses it stays with it.
-    kept = Incident.objects.filter(silence__isnull=False, resolved_at=None)
-    yield Silence.objects.filter(ends_at__lt=before).exclude(pk__in=kept.values("silence"))
+    silenced = Incident.objects.filter(silence__isnull=False, resolved_at=None)
+    yield Silence.objects.filter(ends_at__lt=before).exclude(pk__in=silenced.values("silence"))
 
 
 def _delete(rows: QuerySet[Any]) -> int:

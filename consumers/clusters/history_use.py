@@ -72,7 +72,7 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
     if measured is None or every is None:
         missing = dict.fromkeys(("bytes", "growth_bytes_a_day"), str(NOT_MEASURED))
         not_measured = [
-            TableUse(name, kept.total_seconds(), None, None, missing) for name, kept in retentions().items()
+            TableUse(name, retention.total_seconds(), None, None, missing) for name, retention in retentions().items()
         ]
         unknown = dict.fromkeys(("measured_at", *missing, "free_bytes", "floor_seconds"), str(NOT_MEASURED))
         return HistoryUse(None, None, None, None, floor, None, not_measured, unknown)
@@ -101,15 +101,15 @@ def _tables(measured: HistorySize, cluster: str | None) -> list[TableUse]:
     chosen = list(measured.tables.values()) if cluster is None else [measured.tables.get(cluster, {})]
     has_whole_day = any(entry["newest_whole_days"] for tables in chosen for entry in tables.values())
     found = []
-    for name, kept in retentions().items():
+    for name, retention in retentions().items():
         entries = [tables[name] for tables in chosen if name in tables]
-        growths = [_table_growth(entry, kept, measured.measured_at) for entry in entries]
+        growths = [_table_growth(entry, retention, measured.measured_at) for entry in entries]
         known = [growth for growth in growths if growth is not None]
         is_known = len(known) == len(growths) and (bool(entries) or has_whole_day)
         found.append(
             TableUse(
                 table=name,
-                kept_seconds=kept.total_seconds(),
+                kept_seconds=retention.total_seconds(),
                 bytes=sum(entry["bytes"] for entry in entries),
                 growth_bytes_a_day=sum(known) if is_known else None,
                 unknown={} if is_known else {"growth_bytes_a_day": str(NO_WHOLE_DAY)},
@@ -118,11 +118,11 @@ def _tables(measured: HistorySize, cluster: str | None) -> list[TableUse]:
     return found
 
 
-def _table_growth(entry: Mapping[str, Any], kept: timedelta, now: datetime) -> float | None:
+def _table_growth(entry: Mapping[str, Any], retention: timedelta, now: datetime) -> float | None:
     sizes = [size for _day, size in entry["newest_whole_days"]]
     if not sizes:
         return None
-    is_full = date.fromisoformat(entry["first_day"]) <= (now.astimezone(UTC) - kept).date()
+    is_full = date.fromisoformat(entry["first_day"]) <= (now.astimezone(UTC) - retention).date()
     return sum(sizes) / len(sizes) - (entry["oldest_whole_day"][1] if is_full else 0)
 
 

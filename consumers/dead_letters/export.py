@@ -167,15 +167,15 @@ def export(wanted: ExportWanted, writer: ChunkWriter, limits: Limits) -> int:
             gettext("There is no group %(group)s in cluster %(cluster)s.")
             % {"group": repr(wanted.group), "cluster": repr(wanted.cluster)}
         )
-    letters = _Letters(wanted, group, Tries.of(group, EPOCH), limits)
+    messages = _Letters(wanted, group, Tries.of(group, EPOCH), limits)
     pieces = _within(Stock(group.cluster, group.name, limits.call_seconds, writer.live).pieces(), limits)
     first = next(pieces, None)
-    writer.put(letters.head(), 0)
+    writer.put(messages.head(), 0)
     written, pending = 0, _Pending()
     try:
         for piece in chain([first] if first else [], pieces):
             writer.live()
-            for line in letters.lines(piece):
+            for line in messages.lines(piece):
                 pending.add(line)
                 if pending.is_full:
                     written += pending.write(writer)

@@ -62,10 +62,10 @@ def columns_of(*, with_bodies: bool) -> tuple[str, ...]:
 
 
 def facts_row(
-    broker: str, letter: DeadMessage, *, sent_by_application: bool | None, was_resent: bool
+    broker: str, message: DeadMessage, *, sent_by_application: bool | None, was_resent: bool
 ) -> dict[str, Any]:
     judged = {"sent_by_application": sent_by_application, "was_resent": was_resent}
-    return {"broker": broker, **asdict(letter), **judged}
+    return {"broker": broker, **asdict(message), **judged}
 
 
 def content_row(message: StoredMessage, limit_bytes: int) -> dict[str, Any]:

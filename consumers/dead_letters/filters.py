@@ -67,17 +67,17 @@ class DeadLetterFilters:
             found = found.alias(at_part=StrIndex("keys", _text(self.key_part))).filter(at_part__gt=0)
         return found.filter(self._plain()).order_by("-stored_at", "broker", "queue_id", "-offset")
 
-    def matches(self, letter: Letter, *, was_resent: bool) -> bool:
-        keys = letter.keys or ""
-        ids = (letter.message_id, letter.origin_message_id, letter.stored_id)
+    def matches(self, message: Letter, *, was_resent: bool) -> bool:
+        keys = message.keys or ""
+        ids = (message.message_id, message.origin_message_id, message.stored_id)
         return (
-            (self.since is None or letter.stored_at >= self.since)
-            and (self.until is None or letter.stored_at < self.until)
-            and (self.key is None or (letter.keys is not None and _spaced(self.key) in _spaced(keys)))
+            (self.since is None or message.stored_at >= self.since)
+            and (self.until is None or message.stored_at < self.until)
+            and (self.key is None or (message.keys is not None and _spaced(self.key) in _spaced(keys)))
             and (self.key_part is None or self.key_part in keys)
-            and (self.tag is None or letter.tags == self.tag)
+            and (self.tag is None or message.tags == self.tag)
             and (self.message_id is None or self.message_id in ids)
-            and (self.origin_topic is None or letter.origin_topic == self.origin_topic)
+            and (self.origin_topic is None or message.origin_topic == self.origin_topic)
             and (self.resent is None or was_resent is self.resent)
         )
 

@@ -82,10 +82,12 @@ class Asked:
     silent: dict[str, str] = field(default_factory=dict)
 
 
-async def read_group(asked: Asked, group: str, indexed: dict[Place, Indexed], kept: int, calls: Calls) -> GroupRead:
+async def read_group(
+    asked: Asked, group: str, indexed: dict[Place, Indexed], most_indexed: int, calls: Calls
+) -> GroupRead:
     topic, read = dlq_topic(group), GroupRead()
     await asyncio.gather(*(_read_ends(asked, broker, topic, read, calls) for broker in asked.admins))
-    read.kept_from = kept_from(read.ends, kept)
+    read.kept_from = kept_from(read.ends, most_indexed)
     for place in sorted(read.ends):
         broker, queue_id = place
         if not calls.left or broker in asked.silent:
@@ -130,12 +132,12 @@ ONLY_QUEUE = 0
 
 def indexed_of(group: ConsumerGroup) -> dict[Place, Indexed]:
     known = {}
-    for look in group.dead_letter_looks.exclude(indexed_to=None):
-        assert look.indexed_from is not None
-        assert look.indexed_to is not None
-        last = group.dead_letters.filter(broker=look.broker, queue_id=look.queue_id, offset=look.indexed_to - 1)
+    for queue in group.dead_letter_looks.exclude(indexed_to=None):
+        assert queue.indexed_from is not None
+        assert queue.indexed_to is not None
+        last = group.dead_letters.filter(broker=queue.broker, queue_id=queue.queue_id, offset=queue.indexed_to - 1)
         stored_id = last.values_list("stored_id", flat=True).first()
-        known[look.broker, look.queue_id] = Indexed(look.indexed_from, look.indexed_to, stored_id)
+        known[queue.broker, queue.queue_id] = Indexed(queue.indexed_from, queue.indexed_to, stored_id)
     return known
 
 
@@ -160,27 +162,27 @@ def _record_failure(group: ConsumerGroup, broker: str, error: str, now: datetime
 
 def _forget_gone(group: ConsumerGroup, read: GroupRead) -> None:
     """Deletes the rows of queues that their broker, when asked, no longer has."""
-    for look in group.dead_letter_looks.exclude(broker__in=list(read.errors)):
-        if (look.broker, look.queue_id) not in read.ends:
-            group.dead_letters.filter(broker=look.broker, queue_id=look.queue_id).delete()
-            look.delete()
+    for queue in group.dead_letter_looks.exclude(broker__in=list(read.errors)):
+        if (queue.broker, queue.queue_id) not in read.ends:
+            group.dead_letters.filter(broker=queue.broker, queue_id=queue.queue_id).delete()
+            queue.delete()
 
 
 def _record_letters(group: ConsumerGroup, place: Place, found: QueueRead, now: datetime) -> None:
     broker, queue_id = place
     there = group.dead_letters.filter(broker=broker, queue_id=queue_id)
     (there if found.anew else there.filter(offset__lt=found.since)).delete()
-    letters = found.letters
-    if not letters:
+    messages = found.letters
+    if not messages:
         return
-    tries = Tries.of(group, min(letter.stored_at for letter in letters))
+    tries = Tries.of(group, min(message.stored_at for message in messages))
     read: dict[str, Sequence[Any]] = {
-        name: [getattr(letter, name) for letter in letters] for name in DeadMessage.__dataclass_fields__
+        name: [getattr(message, name) for message in messages] for name in DeadMessage.__dataclass_fields__
     }
     fixed: dict[str, Any] = {"group": group.pk, "broker": broker, "seen_at": now}
-    columns: dict[str, Sequence[Any]] = {**read, **{name: [value] * len(letters) for name, value in fixed.items()}}
+    columns: dict[str, Sequence[Any]] = {**read, **{name: [value] * len(messages) for name, value in fixed.items()}}
     columns["sent_by_application"] = [
-        tries.sent_by_application(broker, letter.reconsume_times, letter.stored_at) for letter in letters
+        tries.sent_by_application(broker, message.reconsume_times, message.stored_at) for message in messages
     ]
     upsert(DeadLetter, ["group", "broker", "queue_id", "offset"], columns)
 
@@ -209,48 +211,52 @@ def _record_pass(group: ConsumerGroup, place: Place, ends: Ends, found: QueueRea
 
 def due_groups(cluster: Cluster, rules: IndexLimits, now: datetime) -> list[ConsumerGroup]:
     """Groups whose last read failed come last, in an order that differs from pass to pass."""
-    looks: dict[int, list[DeadLetterLook]] = defaultdict(list)
-    for look in DeadLetterLook.objects.filter(group__cluster=cluster):
-        looks[look.group_id].append(look)
+    inspected: dict[int, list[DeadLetterLook]] = defaultdict(list)
+    for queue in DeadLetterLook.objects.filter(group__cluster=cluster):
+        inspected[queue.group_id].append(queue)
     has_topic = Exists(GroupBroker.objects.filter(group=OuterRef("pk"), dlq_permission__isnull=False))
     has_letters = Q(total__dlq_messages__gt=0) | (Q(total__dlq_messages=None) & has_topic)
     had_look = Exists(DeadLetterLook.objects.filter(group=OuterRef("pk")))
     groups = cluster.groups.filter(has_letters | had_look, kind=GroupKind.USER).select_related("total").order_by("pk")
-    due = [group for group in groups if _is_due(group, looks[group.pk], rules, now)]
+    due = [group for group in groups if _is_due(group, inspected[group.pk], rules, now)]
     never: list[ConsumerGroup] = []
     seen: list[ConsumerGroup] = []
     failed: list[ConsumerGroup] = []
     for group in due:
-        of_group = looks[group.pk]
-        is_failed = any(look.error is not None for look in of_group)
+        of_group = inspected[group.pk]
+        is_failed = any(queue.error is not None for queue in of_group)
         (failed if is_failed else seen if of_group else never).append(group)
     shift = int(now.timestamp()) % len(failed) if failed else 0
-    seen.sort(key=lambda group: min(look.looked_at for look in looks[group.pk]))
+    seen.sort(key=lambda group: min(queue.looked_at for queue in inspected[group.pk]))
     return [*never, *seen, *failed[shift:], *failed[:shift]]
 
 
-def _is_due(group: ConsumerGroup, looks: list[DeadLetterLook], rules: IndexLimits, now: datetime) -> bool:
-    ends = {(look.broker, look.queue_id): end for look in looks if (end := _ends(look))}
-    if len(ends) < len(looks) or not looks or any(look.error is not None for look in looks):
+def _is_due(group: ConsumerGroup, inspected: list[DeadLetterLook], rules: IndexLimits, now: datetime) -> bool:
+    ends = {(queue.broker, queue.queue_id): end for queue in inspected if (end := _ends(queue))}
+    if len(ends) < len(inspected) or not inspected or any(queue.error is not None for queue in inspected):
         return True
-    if now - min(look.looked_at for look in looks) >= timedelta(seconds=rules.again_seconds):
+    if now - min(queue.looked_at for queue in inspected) >= timedelta(seconds=rules.again_seconds):
         return True
     messages = group.total.dlq_messages if hasattr(group, "total") else None
     if messages is not None and messages != sum(end.broker_offset - end.min_offset for end in ends.values()):
         return True
     low = kept_from(ends, rules.kept)
-    return any(not _is_whole(look, low[look.broker, look.queue_id]) for look in looks)
+    return any(not _is_whole(queue, low[queue.broker, queue.queue_id]) for queue in inspected)
 
 
-def _ends(look: DeadLetterLook) -> Ends | None:
+def _ends(inspected: DeadLetterLook) -> Ends | None:
     """Null where nothing of the queue was read yet."""
-    if look.min_offset is None or look.broker_offset is None or look.indexed_to is None:
+    if inspected.min_offset is None or inspected.broker_offset is None or inspected.indexed_to is None:
         return None
-    return Ends(look.min_offset, look.broker_offset)
+    return Ends(inspected.min_offset, inspected.broker_offset)
 
 
-def _is_whole(look: DeadLetterLook, low: int) -> bool:
-    return look.indexed_from is not None and look.indexed_from <= low and look.indexed_to == look.broker_offset
+def _is_whole(inspected: DeadLetterLook, low: int) -> bool:
+    return (
+        inspected.indexed_from is not None
+        and inspected.indexed_from <= low
+        and inspected.indexed_to == inspected.broker_offset
+    )
 
 
 LEAST_TURN = 8

@@ -88,18 +88,18 @@ NOBODY_KNOWS = gettext_lazy("not every broker was read: the number of dead-lette
 
 def completeness(group: ConsumerGroup) -> Completeness:
     """Two queries."""
-    looks = list(group.dead_letter_looks.order_by("broker", "queue_id"))
+    inspected = list(group.dead_letter_looks.order_by("broker", "queue_id"))
     total = GroupTotal.objects.filter(group=group).values_list("dlq_messages", flat=True).first()
-    if not looks:
+    if not inspected:
         return _without_a_pass(group, total)
-    stocks = [stock for look in looks if (stock := _stock(look)) is not None]
-    indexed = [_indexed(look) for look in looks if look.indexed_to is not None]
-    messages = sum(stocks) if len(stocks) == len(looks) else None
-    reason = _reason(looks, messages, sum(indexed), total)
+    stocks = [stock for queue in inspected if (stock := _stock(queue)) is not None]
+    indexed = [_indexed(queue) for queue in inspected if queue.indexed_to is not None]
+    messages = sum(stocks) if len(stocks) == len(inspected) else None
+    reason = _reason(inspected, messages, sum(indexed), total)
     return Completeness(
         messages=messages,
         indexed_messages=sum(indexed) if indexed else None,
-        looked_at=min((look.looked_at for look in looks if look.indexed_to is not None), default=None),
+        looked_at=min((queue.looked_at for queue in inspected if queue.indexed_to is not None), default=None),
         unknown_reason=reason,
         unknown=_unknown(reason, messages, indexed),
     )
@@ -115,21 +115,21 @@ def _without_a_pass(group: ConsumerGroup, total: int | None) -> Completeness:
     return Completeness(total, None, None, reason, _unknown(reason, total, []) | {"looked_at": str(NOT_LOOKED)})
 
 
-def _stock(look: DeadLetterLook) -> int | None:
-    if look.min_offset is None or look.broker_offset is None:
+def _stock(inspected: DeadLetterLook) -> int | None:
+    if inspected.min_offset is None or inspected.broker_offset is None:
         return None
-    return look.broker_offset - look.min_offset
+    return inspected.broker_offset - inspected.min_offset
 
 
-def _indexed(look: DeadLetterLook) -> int:
-    assert look.indexed_from is not None
-    assert look.indexed_to is not None
-    return look.indexed_to - look.indexed_from
+def _indexed(inspected: DeadLetterLook) -> int:
+    assert inspected.indexed_from is not None
+    assert inspected.indexed_to is not None
+    return inspected.indexed_to - inspected.indexed_from
 
 
-def _reason(looks: list[DeadLetterLook], messages: int | None, indexed: int, total: int | None) -> str | None:
+def _reason(inspected: list[DeadLetterLook], messages: int | None, indexed: int, total: int | None) -> str | None:
     """The reason of the first problem."""
-    errors = [labelled(look.broker, stored_words(look.error)) for look in looks if look.error]
+    errors = [labelled(queue.broker, stored_words(queue.error)) for queue in inspected if queue.error]
     if errors:
         return chained(dict.fromkeys(errors))
     if messages is None:
@@ -160,16 +160,16 @@ def _unknown(reason: str | None, messages: int | None, indexed: list[int]) -> di
 LetterKey = tuple[str, int, int, str]
 
 
-def key_of(letter: DeadLetter) -> LetterKey:
-    return letter.broker, letter.queue_id, letter.offset, letter.stored_id
+def key_of(message: DeadLetter) -> LetterKey:
+    return message.broker, message.queue_id, message.offset, message.stored_id
 
 
-def resent_of(group: ConsumerGroup, letters: Sequence[DeadLetter]) -> dict[LetterKey, list[Resent]]:
+def resent_of(group: ConsumerGroup, messages: Sequence[DeadLetter]) -> dict[LetterKey, list[Resent]]:
     """Newest first: resends of these messages, and perhaps of others at their offsets. One query."""
     items = ResendItem.objects.filter(
         resend__group=group,
-        broker__in={letter.broker for letter in letters},
-        offset__in={letter.offset for letter in letters},
+        broker__in={message.broker for message in messages},
+        offset__in={message.offset for message in messages},
         outcome__in=TRIED,
     )
     found: dict[LetterKey, list[Resent]] = defaultdict(list)
@@ -204,10 +204,10 @@ def dead_letter_list(
     """Five queries. A page beyond the last one is empty."""
     found = filters.letters_of(group)
     count, size = found.count(), min(page_size, MOST_ROWS)
-    letters = list(found[(page - 1) * size : page * size])
-    resent = resent_of(group, letters) if letters else {}
+    messages = list(found[(page - 1) * size : page * size])
+    resent = resent_of(group, messages) if messages else {}
     return DeadLetterPage(
-        rows=[letter_row(letter, resent.get(key_of(letter), [])) for letter in letters],
+        rows=[letter_row(message, resent.get(key_of(message), [])) for message in messages],
         count=count,
         page=page,
         pages=max(1, -(-count // size)),
@@ -217,11 +217,11 @@ def dead_letter_list(
 
 def letter_at(group: ConsumerGroup, broker: str, queue_id: int, offset: int) -> DeadLetterRow | None:
     """None: the message is not listed. Two queries."""
-    letter = DeadLetter.objects.filter(group=group, broker=broker, queue_id=queue_id, offset=offset).first()
-    return None if letter is None else letter_row(letter, resent_of(group, [letter]).get(key_of(letter), []))
+    message = DeadLetter.objects.filter(group=group, broker=broker, queue_id=queue_id, offset=offset).first()
+    return None if message is None else letter_row(message, resent_of(group, [message]).get(key_of(message), []))
 
 
-def letter_row(letter: DeadLetter, resent: list[Resent]) -> DeadLetterRow:
+def letter_row(message: DeadLetter, resent: list[Resent]) -> DeadLetterRow:
     own = [name for name in DeadLetterRow.__dataclass_fields__ if name not in ("resent", "unknown")]
-    unknown = {name: str(why) for name, why in WHY.items() if getattr(letter, name) is None}
-    return DeadLetterRow(**{name: getattr(letter, name) for name in own}, resent=resent, unknown=unknown)
+    unknown = {name: str(why) for name, why in WHY.items() if getattr(message, name) is None}
+    return DeadLetterRow(**{name: getattr(message, name) for name in own}, resent=resent, unknown=unknown)

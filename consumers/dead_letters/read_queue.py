@@ -173,10 +173,10 @@ def _after(pulled: Pulled, offset: int, read: QueueRead, before: int | None = No
     if pulled.outcome is PullOutcome.RETRY:
         read.error = stored_reason(PollProblem.UNREADABLE_FOR_NOW, offset=str(offset))
         return None
-    letters = [dead_message(m) for m in pulled.messages if m.queue_offset >= offset]
-    read.letters += [letter for letter in letters if before is None or letter.offset < before]
-    if letters:
-        return letters[-1].offset + 1
+    messages = [dead_message(m) for m in pulled.messages if m.queue_offset >= offset]
+    read.letters += [message for message in messages if before is None or message.offset < before]
+    if messages:
+        return messages[-1].offset + 1
     # A queue may still have offsets whose messages were deleted: the broker names the next existing one.
     return pulled.next_offset if pulled.outcome is PullOutcome.MOVED and pulled.next_offset > offset else None
 

@@ -85,8 +85,8 @@ class DeadLetterListView(APIView):
 
         def find(page: int, page_size: int) -> ListedRows:
             part = dead_letter_list(found, filters, page=page, page_size=page_size)
-            beside = {"completeness": read_serializer(Completeness)(part.completeness).data}
-            return ListedRows(part.rows, part.count, beside, part.completeness.unknown_reason)
+            extra = {"completeness": read_serializer(Completeness)(part.completeness).data}
+            return ListedRows(part.rows, part.count, extra, part.completeness.unknown_reason)
 
         return list_response(request, DeadLetterRow, find, **paging)
 

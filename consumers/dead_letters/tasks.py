@@ -152,8 +152,8 @@ def inspect_message(key: str, place: dict[str, Any], with_content: bool) -> None
         asked = InspectionKey.of(key)
         if with_content and not (asked.with_content and may_see(asked.user_id, place["cluster"])):
             raise bodies_not_permitted(place["cluster"])
-        look = fetch_message(MessagePlace(**place), timezone.now(), with_content=with_content)
-        answer["look"] = look.as_json()
+        inspection = fetch_message(MessagePlace(**place), timezone.now(), with_content=with_content)
+        answer["look"] = inspection.as_json()
 
 
 # Resends as tasks of the general worker. Beat hands over again what a dead worker left unfinished.

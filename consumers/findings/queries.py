@@ -70,8 +70,8 @@ def check_groups(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, Gr
     used = _in_use(groups, now)
     chosen = [group for group in groups if group.pk in used]
     return {
-        group.pk: GroupChecks(group, ownership_check(group, now), conditions(facts))
-        for group, facts in zip(chosen, facts_of(chosen, now), strict=True)
+        group.pk: GroupChecks(group, ownership_check(group, now), conditions(observed))
+        for group, observed in zip(chosen, facts_of(chosen, now), strict=True)
     }
 
 

@@ -86,7 +86,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     is_due = unjudged_reason(judged, now, limits()) is not None
     live = LiveGroups.at(now, limits(), pk=group.pk) if is_due else NOBODY
     ordered = list(snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id"))
-    facts = QueueContext(
+    context = QueueContext(
         name=group.name,
         judged=judged,
         brokers={broker.name: broker for broker in brokers},
@@ -108,7 +108,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         consume_from_where=group.consume_from_where,
         reported_start=_reported_start(group) if any(map(is_lost, ordered)) else (None, None),
     )
-    return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
+    return [queue_row(snapshot, states.get(snapshot.queue_id), context) for snapshot in ordered]
 
 
 def _reported_start(group: ConsumerGroup) -> ReportedStart:
@@ -247,16 +247,16 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     if found is None:
         return None
     shown = looked_up(shown_groups(Overlay.at(now, [found]), [found])[0])
-    row, verdict = shown.group, shown.verdict
+    row, shown_state = shown.group, shown.verdict
     retired = retired_topics(row, now, shown.overlay.limits.kinds)
     queues = group_queues(row, now=now)
     fields = row_fields(shown, lag_of_queues(queues, retired))
     return GroupDetail(
         **(fields | {"unknown": fields["unknown"] | _reasons(shown, queues)}),
-        rule=verdict.rule_words,
-        rule_code=verdict.rule,
-        detail=verdict.detail,
-        worst_queue=verdict.worst,
+        rule=shown_state.rule_words,
+        rule_code=shown_state.rule,
+        detail=shown_state.detail,
+        worst_queue=shown_state.worst,
         queue_rows=queues,
         topics=topic_rows(queues, retired),
         anomalies=group_anomalies(row, queues, online=fields["online"], flags=fields["flags"]),
@@ -347,10 +347,10 @@ def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | No
     if found is None:
         return None
     [shown] = shown_groups(Overlay.at(now, [found]), [found])
-    fields, verdict = row_fields(shown), shown.verdict
+    fields, shown_state = row_fields(shown), shown.verdict
     return GroupStatus(
         **{name: fields[name] for name in FIELDS},
-        worst_queue=verdict.worst,
+        worst_queue=shown_state.worst,
         unknown_reason=fields["unknown_reason"],
         unknown_reason_code=fields["unknown_reason_code"],
         unknown={name: reason for name, reason in fields["unknown"].items() if name in FIELDS},

@@ -98,8 +98,8 @@ def _state(parameters: Parameters) -> str:
 
 def _finding(parameters: Parameters) -> str:
     title = str(TITLES.get(parameters["finding"], parameters["finding"]))
-    beside = queue_count(parameters["queues"]) if parameters.get("queues") else listed(parameters.get("brokers", ()))
-    return gettext("%(title)s (%(where)s)") % {"title": title, "where": beside} if beside else title
+    where = queue_count(parameters["queues"]) if parameters.get("queues") else listed(parameters.get("brokers", ()))
+    return gettext("%(title)s (%(where)s)") % {"title": title, "where": where} if where else title
 
 
 def _late_retries(parameters: Parameters) -> str:

@@ -29,7 +29,7 @@ def with_late_ranks(
     """
     polled = _with_polled(states, is_unread)
     is_behind, is_calm = Q(of_lag__gt=0), Q(state__in=CALM, of_no_lag=False) & ~Q(group__in=excused)
-    stands = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lt=stands_since)
+    has_not_moved = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lt=stands_since)
     waits = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lte=allowed_since)
     moved = Q(of_waiting_since__gt=F("group__judged__judged_at"))
     unknown = Value(RANKS[State.UNKNOWN])
@@ -40,7 +40,7 @@ def with_late_ranks(
         When(state=State.STOP, group__online=True, then=unknown),
         When(moved & Q(state__in=STANDING), then=unknown),
         When(is_calm & Q(of_lag__isnull=True), then=unknown),
-        When(is_calm & is_behind & stands, then=unknown),
+        When(is_calm & is_behind & has_not_moved, then=unknown),
         *[When(state=state, then=Value(rank)) for state, rank in RANKS.items()],
         default=unknown,
         output_field=IntegerField(),

@@ -104,11 +104,11 @@ def with_causes(shown: Sequence[ShownGroup]) -> list[ShownGroup]:
 
 def _jump(one: ShownGroup) -> Jump | None:
     """A group may have been in its state for longer than the queue that decides."""
-    verdict, judged = one.verdict, one.judged
-    queue, since = verdict.queue, verdict.since
-    if verdict.rule not in RULES or queue is None or since is None or judged is None:
+    state, judged = one.verdict, one.judged
+    queue, since = state.queue, state.since
+    if state.rule not in RULES or queue is None or since is None or judged is None:
         return None
-    return Jump(one.group.pk, queue.topic.name, queue.broker, queue.queue_id, verdict.rule, since, judged.judged_at)
+    return Jump(one.group.pk, queue.topic.name, queue.broker, queue.queue_id, state.rule, since, judged.judged_at)
 
 
 # Groups whose worst queue is blocked, with the message that blocks it.
@@ -118,9 +118,9 @@ def with_blocked(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]
     """In their order; no query where no group is blocked."""
     verdicts = [one.verdict for one in shown]
     places = {
-        (one.group.pk, verdict.queue.pk)
-        for one, verdict in zip(shown, verdicts, strict=True)
-        if verdict.rule == RuleCode.BLOCKED and verdict.queue is not None
+        (one.group.pk, state.queue.pk)
+        for one, state in zip(shown, verdicts, strict=True)
+        if state.rule == RuleCode.BLOCKED and state.queue is not None
     }
     found = {group: blocked for (group, _), blocked in blocked_places(places, now).items()}
     return [replace(one, blocked=found.get(one.group.pk)) for one in shown]

@@ -161,21 +161,21 @@ def retired(topic: str, since: datetime) -> str:
     }
 
 
-def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueContext) -> QueueRow:
-    queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
-    read = _offsets(snapshot, broker, facts)
-    kind = kind_for(facts.name, queue.topic)
-    loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
+def queue_row(snapshot: QueueSnapshot, state: QueueState | None, context: QueueContext) -> QueueRow:
+    queue, broker = snapshot.queue, context.brokers.get(snapshot.queue.broker)
+    read = _offsets(snapshot, broker, context)
+    kind = kind_for(context.name, queue.topic)
+    loss = queue_loss(snapshot, _start(kind, snapshot, read, context))
     if kind == TopicKind.DLQ:
-        verdict = _unjudged(None, str(OWN_DEAD_LETTERS))
+        report = _unjudged(None, str(OWN_DEAD_LETTERS))
         behind = TimeLag(None, TimeLagKind.UNKNOWN, None, str(OWN_DEAD_LETTERS))
     else:
-        verdict = _judged(snapshot, state, broker, read, loss, facts)
-        behind = _time_lag(queue, state, broker, read, facts)
+        report = _judged(snapshot, state, broker, read, loss, context)
+        behind = _time_lag(queue, state, broker, read, context)
     lag = _lag(kind, read)
-    unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
-    expected, why_not_expected = facts.expected.of_queue(queue.pk)
-    owners = sorted(facts.owners.get(queue.pk, ()))
+    unacked, unacked_reason = context.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
+    expected, why_not_expected = context.expected.of_queue(queue.pk)
+    owners = sorted(context.owners.get(queue.pk, ()))
     values = {
         **_numbers(read),
         **loss.values,
@@ -185,14 +185,14 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         "time_lag_seconds": behind.seconds,
         "time_lag_error_seconds": behind.error_seconds,
         "time_lag_at": behind.at,
-        **verdict.values,
+        **report.values,
         "owner": ", ".join(owners) or None,
         "expected_owner": expected,
         "taken_at": broker.last_read_at if broker else None,
-        "judged_at": facts.judged.judged_at if facts.judged and state else None,
+        "judged_at": context.judged.judged_at if context.judged and state else None,
     }
-    no_owner = facts.lapsed.get(queue.pk, facts.no_owner_reason)
-    reasons = _reasons(read, behind, verdict.reason, values["owner"], no_owner) | {
+    no_owner = context.lapsed.get(queue.pk, context.no_owner_reason)
+    reasons = _reasons(read, behind, report.reason, values["owner"], no_owner) | {
         "lag_messages_at_least": lag.reason or "",
         "unacked_messages": unacked_reason,
         "expected_owner": why_not_expected,
@@ -205,7 +205,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
         kind=kind,
         owners=owners,
         time_lag_kind=behind.kind,
-        state_detail=verdict.sentence,
+        state_detail=report.sentence,
         unknown_reason=lag.reason if lag.messages is None else None,
         unknown_reason_code=lag.code if lag.messages is None else None,
         unknown={name: reason for name, reason in reasons.items() if values[name] is None},
@@ -213,12 +213,12 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueCon
     )
 
 
-def _offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, facts: QueueContext) -> Offsets:
+def _offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, context: QueueContext) -> Offsets:
     """As they were read; without what follows from them where they are not the group's progress."""
-    read = offsets(snapshot, broker, facts.now, facts.limits)
-    if facts.outside is None or read.unread:
+    read = offsets(snapshot, broker, context.now, context.limits)
+    if context.outside is None or read.unread:
         return read
-    read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
+    read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=context.outside)
     return replace(read, lag_messages_at_least=None, code=UnknownReason.OUTSIDE_STORE)
 
 
@@ -239,11 +239,11 @@ def _lag(kind: str, read: Offsets) -> _Lag:
 
 
 def _time_lag(
-    queue: Queue, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: QueueContext
+    queue: Queue, state: QueueState | None, broker: BrokerAge | None, read: Offsets, context: QueueContext
 ) -> TimeLag:
-    asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
-    waited = waited_seconds(read, state, facts.judged, facts.now)
-    return time_lag(read, state, facts.unjudged, asked, broker.last_read_at if broker else None, waited)
+    asked = asked_time_lag(context.samples.get(queue.pk), read, broker, context.limits)
+    waited = waited_seconds(read, state, context.judged, context.now)
+    return time_lag(read, state, context.unjudged, asked, broker.last_read_at if broker else None, waited)
 
 
 @dataclass(frozen=True)
@@ -268,69 +268,69 @@ def _judged(
     broker: BrokerAge | None,
     read: Offsets,
     loss: QueueLoss,
-    facts: QueueContext,
+    context: QueueContext,
 ) -> _StateReport:
     topic = snapshot.queue.topic.name
-    if topic in facts.retired:
-        return _unjudged(None, retired(topic, facts.retired[topic]))
-    verdict = _verdict(snapshot, state, broker, read, facts)
-    if loss is not NO_LOSS and facts.outside is None:
-        verdict = _lost(snapshot, loss, verdict, broker, facts)
-    return verdict
+    if topic in context.retired:
+        return _unjudged(None, retired(topic, context.retired[topic]))
+    report = _verdict(snapshot, state, broker, read, context)
+    if loss is not NO_LOSS and context.outside is None:
+        report = _lost(snapshot, loss, report, broker, context)
+    return report
 
 
 def _verdict(
-    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: QueueContext
+    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, context: QueueContext
 ) -> _StateReport:
-    is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
+    is_retry = kind_for(context.name, snapshot.queue.topic) == TopicKind.RETRY
     polled = Polled(
         lag_messages=read.lag_messages_at_least,
         no_lag_reason=read.code,
         waiting_since=read.waiting_since,
-        online=facts.online,
-        is_stopped=facts.stopped_since is not None,
-        is_excused=facts.is_excused,
+        online=context.online,
+        is_stopped=context.stopped_since is not None,
+        is_excused=context.is_excused,
     )
-    shown = shown_state(state, facts.judged, broker, polled, facts.now, facts.limits, is_retry=is_retry)
+    shown = shown_state(state, context.judged, broker, polled, context.now, context.limits, is_retry=is_retry)
     if shown.ground in (Ground.STOPPED, Ground.CAUGHT_UP):
-        return _by_rows(shown, snapshot, read, facts)
+        return _by_rows(shown, snapshot, read, context)
     if shown.reason is not None or state is None:
         return _unjudged(shown.state, shown.reason or str(NOT_JUDGED_YET))
     values = {"state": shown.state, **_rule(state.rule), "since": state.since, "provisional": state.provisional}
-    detail = state.detail | facts.causes.get(state.queue_id, {})
+    detail = state.detail | context.causes.get(state.queue_id, {})
     if state.rule == RuleCode.NO_MEMBERS:
-        detail |= facts.without_members
+        detail |= context.without_members
     stale = {"stale": shown.ground is not None}
     return _StateReport(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
 
 
-def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> _StateReport:
+def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, context: QueueContext) -> _StateReport:
     """The state that needs no evaluation."""
     rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
     detail: dict[str, float | None] = {"lag_messages": read.lag_messages_at_least}
-    if shown.ground == Ground.STOPPED and facts.stopped_since is not None:
-        rule, since = RuleCode.NO_MEMBERS, facts.stopped_since
-        detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
+    if shown.ground == Ground.STOPPED and context.stopped_since is not None:
+        rule, since = RuleCode.NO_MEMBERS, context.stopped_since
+        detail["without_members_seconds"] = (context.now - context.stopped_since).total_seconds()
     values = {"state": shown.state, **_rule(rule), "since": since, "provisional": False, "stale": False}
     return _StateReport(values, sentence(state_parts(shown.state, rule, detail)), "")
 
 
-def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> Start | None:
+def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, context: QueueContext) -> Start | None:
     """The start on a queue whose offset is lost and whose broker is read."""
     if read.unread or not is_lost(snapshot):
         return None
-    sample = facts.samples.get(snapshot.queue_id)
-    return start_without_offset(kind, facts.consume_from_where, facts.reported_start, read, sample)
+    sample = context.samples.get(snapshot.queue_id)
+    return start_without_offset(kind, context.consume_from_where, context.reported_start, read, sample)
 
 
 def _lost(
-    snapshot: QueueSnapshot, loss: QueueLoss, verdict: _StateReport, broker: BrokerAge | None, facts: QueueContext
+    snapshot: QueueSnapshot, loss: QueueLoss, report: _StateReport, broker: BrokerAge | None, context: QueueContext
 ) -> _StateReport:
     """Lost offsets follow from the newest reading without an evaluation, as long as the broker is not silent."""
     if not is_lost(snapshot):
-        return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
-    if broker is None or broker.is_silent(facts.now, facts.limits):
-        return verdict
+        return replace(report, sentence=sentence([report.sentence, *acknowledged_words(snapshot)]))
+    if broker is None or broker.is_silent(context.now, context.limits):
+        return report
     rule = _rule(RuleCode.OFFSET_LOST)
     values = {"state": State.LOSS, **rule, "since": snapshot.lost_at, "provisional": None, "stale": False}
     return _StateReport(values, sentence(loss.sentence(broker.read_from)), gettext("decided by the newest poll alone"))

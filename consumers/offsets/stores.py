@@ -245,15 +245,15 @@ class OffsetContext:
 EMPTY = (UnknownReason.NEVER_COMMITTED, UnknownReason.OFFSET_LOST)
 
 
-def offset_row(place: Place, facts: OffsetContext) -> OffsetRow:
-    broker = facts.brokers.get(place.broker) if place.broker is not None else None
-    read = _read(place, broker, facts)
-    memory = _memory(place, broker, read, facts)
-    files = facts.files.stores(
-        (place.topic, place.broker, place.queue_id), facts.members.is_broadcasting, read.broker_offset
+def offset_row(place: Place, context: OffsetContext) -> OffsetRow:
+    broker = context.brokers.get(place.broker) if place.broker is not None else None
+    read = _read(place, broker, context)
+    memory = _memory(place, broker, read, context)
+    files = context.files.stores(
+        (place.topic, place.broker, place.queue_id), context.members.is_broadcasting, read.broker_offset
     )
-    exposed = _in_words(_exposure(place, read, memory, files, facts))
-    start = _start(place, read, facts)
+    exposed = _in_words(_exposure(place, read, memory, files, context))
+    start = _start(place, read, context)
     values = {"min_offset": read.min_offset, "broker_offset": read.broker_offset, "would_start_at": start.offset}
     why = {
         "min_offset": read.reason if read.unread and read.reason else gettext("the min offset was not read"),
@@ -271,8 +271,8 @@ def offset_row(place: Place, facts: OffsetContext) -> OffsetRow:
         topic=place.topic,
         broker=place.broker,
         queue_id=place.queue_id,
-        kind=kind_in_group(facts.group.name, place.topic),
-        stores=[memory, *files, *facts.members.stores(place.pk, read.broker_offset)],
+        kind=kind_in_group(context.group.name, place.topic),
+        stores=[memory, *files, *context.members.stores(place.pk, read.broker_offset)],
         exposure=exposed,
         would_start_rule=stored_words(start.rule),
         never_committed=None if read.unread else _is_never_committed(place, read),
@@ -282,37 +282,37 @@ def offset_row(place: Place, facts: OffsetContext) -> OffsetRow:
     )
 
 
-def _read(place: Place, broker: BrokerAge | None, facts: OffsetContext) -> Offsets:
+def _read(place: Place, broker: BrokerAge | None, context: OffsetContext) -> Offsets:
     if place.snapshot is not None:
-        return offsets(place.snapshot, broker, facts.now, facts.limits)
-    unread = unread_reason(place.broker, broker, facts.now, facts.limits) if place.broker else str(NO_BROKER)
+        return offsets(place.snapshot, broker, context.now, context.limits)
+    unread = unread_reason(place.broker, broker, context.now, context.limits) if place.broker else str(NO_BROKER)
     end = place.broker_offset if unread is None else None
     return Offsets(None, end, None, None, None, None, None, None, unread or str(NO_OFFSET), unread is not None)
 
 
-def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: OffsetContext) -> StoreRow:
+def _memory(place: Place, broker: BrokerAge | None, read: Offsets, context: OffsetContext) -> StoreRow:
     return StoreRow(
         kind=BROKER_MEMORY,
         offset=read.consumer_offset,
         at=broker.last_read_at if broker else None,
         source=place.broker,
-        finding=read.reason or stored_words(outside_reason(facts.group)),
-        usual_period_seconds=facts.members.commit_seconds,
+        finding=read.reason or stored_words(outside_reason(context.group)),
+        usual_period_seconds=context.members.commit_seconds,
         lag_messages=behind(read.consumer_offset, read.broker_offset),
     )
 
 
-def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], facts: OffsetContext) -> Exposure:
-    if elsewhere := _elsewhere(facts):
+def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], context: OffsetContext) -> Exposure:
+    if elsewhere := _elsewhere(context):
         return Exposure(unknown=dict.fromkeys(NUMBERS, elsewhere))
     file = next((store for store in files if store.kind == BROKER_FILE), None)
     return exposure(
         Stored(memory.offset, memory.at, memory.finding, is_empty=read.code in EMPTY),
         Stored(file.offset, file.at, file.finding) if file else Stored(None, None, str(NO_BROKER)),
-        facts.members.held.get(place.pk, ()) if place.pk is not None else (),
-        facts.members.no_owner,
-        facts.now,
-        facts.max_age,
+        context.members.held.get(place.pk, ()) if place.pk is not None else (),
+        context.members.no_owner,
+        context.now,
+        context.max_age,
         read.broker_offset,
     )
 
@@ -322,25 +322,25 @@ def _in_words(exposed: Exposure) -> Exposure:
     return replace(exposed, unknown=unknown, notes=tuple(map(stored_words, exposed.notes)))
 
 
-def _elsewhere(facts: OffsetContext) -> str | None:
+def _elsewhere(context: OffsetContext) -> str | None:
     """Why members do not resume from the offsets on brokers; None where they do."""
-    return str(EACH_ITS_OWN) if facts.members.is_broadcasting else stored_words(outside_reason(facts.group))
+    return str(EACH_ITS_OWN) if context.members.is_broadcasting else stored_words(outside_reason(context.group))
 
 
 def _is_never_committed(place: Place, read: Offsets) -> bool:
     return read.consumer_offset is None and not read.unread and read.code == UnknownReason.NEVER_COMMITTED
 
 
-def _start(place: Place, read: Offsets, facts: OffsetContext) -> Start:
-    kind = kind_in_group(facts.group.name, place.topic)
+def _start(place: Place, read: Offsets, context: OffsetContext) -> Start:
+    kind = kind_in_group(context.group.name, place.topic)
     if kind == TopicKind.DLQ:
         return Start(None, str(OWN_DEAD_LETTERS), str(OWN_DEAD_LETTERS))
-    if elsewhere := _elsewhere(facts):
+    if elsewhere := _elsewhere(context):
         return Start(None, elsewhere, elsewhere)
     if not _is_never_committed(place, read) and read.code != UnknownReason.OFFSET_LOST:
         return _after_commit(read)
-    sample = facts.samples.get(place.pk) if place.pk is not None else None
-    return start_without_offset(kind, facts.group.consume_from_where, facts.members.start, read, sample)
+    sample = context.samples.get(place.pk) if place.pk is not None else None
+    return start_without_offset(kind, context.group.consume_from_where, context.members.start, read, sample)
 
 
 def _after_commit(read: Offsets) -> Start:
@@ -357,7 +357,7 @@ def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = No
     members = members_of(group)
     files = files_of(group, members.commit_seconds)
     bounds = limits()
-    facts = OffsetContext(
+    context = OffsetContext(
         group=group,
         brokers={broker.name: broker for broker in broker_ages([group.cluster_id])[group.cluster_id].brokers},
         members=members,
@@ -369,7 +369,7 @@ def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = No
     )
     places = _places(group, members, files, topic)
     return GroupOffsets(
-        rows=[offset_row(place, facts) for place in places],
+        rows=[offset_row(place, context) for place in places],
         files=files.file_rows(),
         names_files=files.names_files,
         is_broadcasting=members.is_broadcasting,

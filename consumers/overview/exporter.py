@@ -194,15 +194,15 @@ def moved(lake: Lake, cluster_id: int, cluster: str, now: datetime, limits: Limi
     newest = _offsets(lake, cluster, times[0])
     if newest is None:
         return Moved()
-    letters = _dead_letters(lake, cluster, times[0])
+    dead_letters = _dead_letters(lake, cluster, times[0])
     earlier = next((at for at in times if at <= times[0] - MINUTE), None)
     before = _offsets(lake, cluster, earlier) if earlier is not None else None
     if earlier is None or before is None:
-        return Moved(dead_letters=letters)
+        return Moved(dead_letters=dead_letters)
     seconds = (times[0] - earlier).total_seconds()
     consumed = _rates(before, newest, ["group", *QUEUE], "consumer_offset", seconds)
     produced = _rates(_ends(before), _ends(newest), QUEUE, "broker_offset", seconds)
-    return Moved(consumed, produced, letters)
+    return Moved(consumed, produced, dead_letters)
 
 
 def _offsets(lake: Lake, cluster: str, at: datetime) -> pa.Table | None:

@@ -87,7 +87,7 @@ def tally(overlay: Overlay, filters: GroupFilters) -> list[Tallied]:
     cause, since = _why_unknown(overlay)
     # As `time_lag_kind` of a group's row: where a queue is unknown, its time lag is a lower bound too.
     is_bounded = Q(total__lag_messages=0) | Q(total__lag_messages__gt=0, judged__time_lag_kind__in=BOUNDED)
-    alike = found.order_by().values(
+    grouped = found.order_by().values(
         "cluster_id",
         found=F("found_health"),
         late=F("late_health"),
@@ -95,7 +95,7 @@ def tally(overlay: Overlay, filters: GroupFilters) -> list[Tallied]:
         rank=F("shown_rank"),
         cause=cause,
     )
-    counted = alike.annotate(
+    counted = grouped.annotate(
         groups=Count("pk"),
         since=Min(since),
         lag=Sum("total__lag_messages"),
@@ -203,10 +203,10 @@ def _unread_cause(overlay: Overlay, cluster: ClusterAge, broker: BrokerAge, grou
 
 def _unjudged(overlay: Overlay, rows: Sequence[Tallied]) -> list[UnknownCause]:
     """Groups whose brokers are read, but that are UNKNOWN or whose evaluation is late."""
-    alike: dict[tuple[int, str], list[Tallied]] = {}
+    grouped: dict[tuple[int, str], list[Tallied]] = {}
     for row in rows:
         if row.unread_by is None and row.cause is not None:
-            alike.setdefault((row.cluster_id, row.cause), []).append(row)
+            grouped.setdefault((row.cluster_id, row.cause), []).append(row)
     return [
         _unjudged_cause(
             cause,
@@ -214,7 +214,7 @@ def _unjudged(overlay: Overlay, rows: Sequence[Tallied]) -> list[UnknownCause]:
             min((one.since for one in found if one.since is not None), default=None),
             sum(one.groups for one in found),
         )
-        for (cluster_id, cause), found in alike.items()
+        for (cluster_id, cause), found in grouped.items()
     ]
 
 

@@ -61,7 +61,7 @@ class MemberListView(APIView):
         found = found_group(cluster, group)
         why = members_unknown(found, now=now)
         rows = narrowed(member_list(found, now=now), wanted)
-        members = whole(rows, beside={"unknown_reason": why}, incomplete=why)
+        members = whole(rows, extra={"unknown_reason": why}, incomplete=why)
         return list_response(request, MemberRow, members, **paging)
 
 

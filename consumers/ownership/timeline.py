@@ -120,23 +120,23 @@ TEN_MINUTES = 600
 def unread_stretches(group: ConsumerGroup, since: datetime, until: datetime, patience: timedelta) -> list[Stretch]:
     """Within [since, until): between readings that lie further apart than `patience`. Five queries at most."""
     # One that read nothing at all is none.
-    kept = Reading.objects.filter(cluster=group.cluster_id).exclude(Reading.READ_NOTHING)
-    first = kept.order_by("taken_at").values_list("taken_at", flat=True).first()
+    readings = Reading.objects.filter(cluster=group.cluster_id).exclude(Reading.READ_NOTHING)
+    first = readings.order_by("taken_at").values_list("taken_at", flat=True).first()
     if first is None:
         return [Stretch(since, until, gettext("the cluster has not been scraped yet"))]
     found: list[Stretch] = []
     if since < first:
         found += _before_the_kept(group, since, min(first, until), first)
     if until > first:
-        found += _holes(_readings(kept, max(since, first), until), max(since, first), until, patience)
+        found += _holes(_readings(readings, max(since, first), until), max(since, first), until, patience)
     return in_a_row(found)
 
 
-def _readings(kept: QuerySet[Reading], since: datetime, until: datetime) -> list[datetime]:
+def _readings(readings: QuerySet[Reading], since: datetime, until: datetime) -> list[datetime]:
     """Those of the range with the one before and the one after it, in order."""
-    times = kept.order_by("taken_at").values_list("taken_at", flat=True)
+    times = readings.order_by("taken_at").values_list("taken_at", flat=True)
     before, after = times.filter(taken_at__lte=since).last(), times.filter(taken_at__gte=until).first()
-    inside = kept.filter(taken_at__gt=since, taken_at__lt=until).order_by("taken_at")
+    inside = readings.filter(taken_at__gt=since, taken_at__lt=until).order_by("taken_at")
     texts = inside.values_list(as_text("taken_at"), flat=True)
     return [at for at in (before, *map(moment, texts), after) if at is not None]
 
@@ -262,8 +262,8 @@ class GroupDoubts:
 
     def _of_topic(self, topic: str) -> Doubts:
         if topic not in self._of_topics:
-            undue = unsubscribed(self.listed, topic, self.since, self.until)
-            self._of_topics[topic] = Doubts(self.unread, in_a_row([*undue, *self.silent]), self.patience)
+            unsubscribed_spans = unsubscribed(self.listed, topic, self.since, self.until)
+            self._of_topics[topic] = Doubts(self.unread, in_a_row([*unsubscribed_spans, *self.silent]), self.patience)
         return self._of_topics[topic]
 
 
@@ -361,13 +361,13 @@ def timeline(
         return _picture(axis, [], [], shared)
     doubts = GroupDoubts.of(found, claims, axis.since, until, ownerless)
     owners = sorted({claim.owner for of_queue in claims.values() for claim in of_queue})
-    alike = RunsByPattern(axis, until, {owner: place for place, owner in enumerate(owners)})
+    runs_by_pattern = RunsByPattern(axis, until, {owner: place for place, owner in enumerate(owners)})
     queues = [
         TimelineQueue(
             queue.topic,
             queue.broker,
             queue.queue_id,
-            alike.runs(claims.get(queue.pk, ()), doubts.of_queue(queue)),
+            runs_by_pattern.runs(claims.get(queue.pk, ()), doubts.of_queue(queue)),
         )
         for queue in ownable_queues(found, claims.keys(), topic=topic, retries=False)
     ]

@@ -70,17 +70,17 @@ def judge(columns: Columns, durations: Durations) -> pa.Table:
     decided_by = decide(columns, rules)
     full = has_full_window(columns, durations)
     is_short = ~full & columns.is_known("known_age_seconds")
-    verdict = {
+    evaluated = {
         "state": pa.array([rule.state for rule in rules]).take(pa.array(decided_by)),
         "rule": pa.array([rule.code for rule in rules]).take(pa.array(decided_by)),
         "provisional": pa.array(np.array([rule.is_provisional for rule in rules])[decided_by] | is_short),
         "has_full_window": pa.array(full),
         **_evidence(columns, rules, decided_by),
     }
-    kept = columns.table.select([*QUEUE, "kind", *KEPT])
-    for name, column in verdict.items():
-        kept = kept.append_column(name, column)
-    return kept
+    retained = columns.table.select([*QUEUE, "kind", *KEPT])
+    for name, column in evaluated.items():
+        retained = retained.append_column(name, column)
+    return retained
 
 
 def decide(columns: Columns, rules: Sequence[Rule]) -> np.ndarray:
@@ -113,11 +113,11 @@ def _details(rule: Rule, chosen: Columns) -> np.ndarray:
     """As JSON. What was not known is left out."""
     found = pa.table({name: values(evidence, chosen) for name, evidence in rule.detail.items()})
     # Most queues of a rule have the same numbers, such as no lag.
-    alike = key_numbers(found, found.column_names) if rule.detail else np.zeros(chosen.count, np.int64)
-    distinct = found.take(pa.array(first_rows(alike))).to_pylist() if rule.detail else [{}]
+    numbers = key_numbers(found, found.column_names) if rule.detail else np.zeros(chosen.count, np.int64)
+    distinct = found.take(pa.array(first_rows(numbers))).to_pylist() if rule.detail else [{}]
     texts = np.empty(len(distinct), object)
     texts[:] = [_text(one) for one in distinct]
-    return texts[alike]
+    return texts[numbers]
 
 
 def _text(numbers: Mapping[str, object]) -> str:
@@ -213,15 +213,15 @@ class Course:
         since_us, until_us = microseconds(work.since), microseconds(work.until)
         knots = new_knots(gathered, since_us, until_us)
         knots_of = history(lake, work, knots.drop_columns(["minute"]))
-        kept = work.facts.anchors
-        lags, anchors = time_lags(gathered, min(since_us, work.lately_us), knots_of, work.durations, kept)
+        remembered = work.facts.anchors
+        lags, anchors = time_lags(gathered, min(since_us, work.lately_us), knots_of, work.durations, remembered)
         return cls(gathered, lags, knots, anchors, work)
 
     @cached_property
     def windows(self) -> pa.Table:
-        facts = self.work.facts
-        hands = _hands(self.gathered.queues, facts.known.hands)
-        minutes = minute_windows(self.gathered, hands, facts.appeared, *_range_us(self.work), self.work.durations)
+        inputs = self.work.facts
+        hands = _hands(self.gathered.queues, inputs.known.hands)
+        minutes = minute_windows(self.gathered, hands, inputs.appeared, *_range_us(self.work), self.work.durations)
         return queue_windows(self.gathered, self.lags, minutes)
 
     def ten_minutes(self, lake: Rows) -> pa.Table:
@@ -287,9 +287,9 @@ def history(lake: Rows, work: Work, fresh: pa.Table) -> History:
 
 
 def _group_windows(course: Course, lake: Rows, work: Work) -> pa.Table:
-    facts = work.facts
+    inputs = work.facts
     return whole_group_windows(
-        _in_use(course.windows, facts.retired), facts.unread, _dead_letters(lake, work), facts.topics
+        _in_use(course.windows, inputs.retired), inputs.unread, _dead_letters(lake, work), inputs.topics
     )
 
 

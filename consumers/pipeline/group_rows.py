@@ -73,8 +73,8 @@ def write_group_states(
         rows.append(row | {"last_rebalance_at": rebalanced.get(row["group_id"])})
         if before is None or before.state != row["state"]:
             changes.append(_change(row, before))
-    kept = [] if recent is not None else [*RECENT, "volumes_unknown"]
-    upsert_rows(GroupState, ["group_id"], rows, keep=["last_rebalance_at", *kept])
+    unchanged = [] if recent is not None else [*RECENT, "volumes_unknown"]
+    upsert_rows(GroupState, ["group_id"], rows, keep=["last_rebalance_at", *unchanged])
     with transaction.atomic():
         # The same range judged again finds its changes written.
         StateChange.objects.bulk_create(changes, ignore_conflicts=True)
@@ -132,9 +132,9 @@ def _interruption(before: Stored, since: datetime) -> StateChange:
     return StateChange(group_id=before.group_id, at=since, before=was, after=State.UNKNOWN, rule=RuleCode.NOT_READ)
 
 
-def _delete_gone_groups(stored: Mapping[int, Stored], kept: set[int], judged_at: datetime) -> None:
+def _delete_gone_groups(stored: Mapping[int, Stored], present: set[int], judged_at: datetime) -> None:
     """Groups of which no queue is listed any more have no state."""
-    gone = [pk for pk, row in stored.items() if pk not in kept and row.judged_at <= judged_at]
+    gone = [pk for pk, row in stored.items() if pk not in present and row.judged_at <= judged_at]
     for start in range(0, len(gone), 500):
         GroupState.objects.filter(group_id__in=gone[start : start + 500], judged_at__lte=judged_at).delete()
 

@@ -261,7 +261,7 @@ def _work(
     until: datetime,
     kinds: KindRows,
     durations: Durations,
-    kept: RunCache,
+    cache: RunCache,
 ) -> Work:
     clusters = report.clusters
     reach = since - timedelta(seconds=durations.lookback_seconds)
@@ -273,7 +273,7 @@ def _work(
         since=since,
         until=until,
         durations=durations,
-        facts=_facts(clusters, since, until, kinds, durations, kept.anchors.at(lake, clusters, until)),
+        facts=_facts(clusters, since, until, kinds, durations, cache.anchors.at(lake, clusters, until)),
         spans=spans_for(lake, names, spark.sparkContext.defaultParallelism, (until - reach) / HOUR),
         is_last=until == report.until,
         is_wide=is_wide_due(lake, clusters, since, until),
@@ -301,12 +301,12 @@ def _facts(
 
 
 def _write_slice(
-    lake: Lake, work: Work, parts: Iterable[dict[str, pa.Table]], report: Report, kept: RunCache
+    lake: Lake, work: Work, parts: Iterable[dict[str, pa.Table]], report: Report, cache: RunCache
 ) -> tuple[Report, dict[str, pa.Table]]:
     """Rows as the buckets come, files once all are there. Returns what is left of the tables, too."""
     reach = timedelta(seconds=work.durations.reach_seconds)
     groups, since = group_ids(work.clusters), floor(work.since, MINUTE)
-    states = _Judged(work, kept) if work.is_last else None
+    states = _Judged(work, cache) if work.is_last else None
     windows, rest = 0, []
     for part in parts:
         windows += write_group_windows(part.pop("group_windows"), groups, since, work.until, reach)
@@ -335,11 +335,11 @@ def _write_files(lake: Lake, knots: pa.Table, minutes: pa.Table, ten_minutes: pa
 class _Judged:
     """The states at the end of a run."""
 
-    def __init__(self, work: Work, kept: RunCache) -> None:
-        self._work, self._queue_ids = work, kept.queue_ids.of(work.clusters)
+    def __init__(self, work: Work, cache: RunCache) -> None:
+        self._work, self._queue_ids = work, cache.queue_ids.of(work.clusters)
         self._interrupted = unknown_since(work.clusters, work.until, work.durations)
         self._queues = QueueStateWriting(
-            work.clusters, work.until, self._queue_ids, kept.states, self._interrupted.keys()
+            work.clusters, work.until, self._queue_ids, cache.states, self._interrupted.keys()
         )
         self._judged = self._placed = 0
 

@@ -111,16 +111,16 @@ class StateRows:
     def placed(self, part: int, judged: pa.Table, group_ids: pa.Table, queue_ids: pa.Table) -> pa.Table:
         """The keys of each queue of a part, null where it has no row."""
         names = (judged.select(QUEUE), group_ids, queue_ids)
-        kept = self.parts[part] if part < len(self.parts) else None
-        if kept is None or any(not one.equals(was) for one, was in zip(names, kept.names, strict=True)):
+        part_rows = self.parts[part] if part < len(self.parts) else None
+        if part_rows is None or any(not one.equals(was) for one, was in zip(names, part_rows.names, strict=True)):
             places = {"group_id": (group_ids, GROUP), "queue_pk": (_of_topics(queue_ids, judged), TOPIC_QUEUE)}
             found = {}
             for name, (keys, key) in places.items():
                 place = matches(judged, keys, key)
                 found[name] = keys[name].combine_chunks().take(pa.array(place, mask=place < 0))
-            kept = PlacedNames(names, pa.table(found))
-            self.parts[part : part + 1] = [kept]
-        return kept.keys
+            part_rows = PlacedNames(names, pa.table(found))
+            self.parts[part : part + 1] = [part_rows]
+        return part_rows.keys
 
 
 def _of_topics(queue_ids: pa.Table, judged: pa.Table) -> pa.Table:
@@ -141,11 +141,11 @@ class QueueStateWriting:
         clusters: Sequence[str],
         judged_at: datetime,
         queue_ids: pa.Table,
-        kept: StateRows | None = None,
+        remembered: StateRows | None = None,
         interrupted: Collection[int] = (),
     ) -> None:
         self._interrupted = pa.array(sorted(interrupted), pa.int64())
-        self._kept, self._judged_at, self._queue_ids = kept or StateRows(), judged_at, queue_ids
+        self._kept, self._judged_at, self._queue_ids = remembered or StateRows(), judged_at, queue_ids
         self._stored = self._kept.taken(clusters, judged_at)
         groups = ConsumerGroup.objects.filter(cluster__name__in=clusters)
         self._group_ids = _read(groups, ["cluster__name", "name", "id"], GROUP_IDS)

@@ -87,9 +87,9 @@ def blocks(
     """`is_wanted`: which of the names of groups are. `scanned`: the rows of files that do not tell of their names."""
     found = []
     with threads(lake) as pool:
-        for alike, members in itertools.groupby(files, lambda file: file.alike):
+        for same_names, members in itertools.groupby(files, lambda file: file.alike):
             run = list(members)
-            if alike is None:
+            if same_names is None:
                 found.append(scanned([file.path for file in run]))
                 continue
             named = run[0].read(KEY)

@@ -125,14 +125,14 @@ def _write(
 ) -> None:
     # What is still going on at the end of this range may have been seen further by a later run.
     later = {key for key, row in stored.items() if row.judged_at > judged_at}
-    kept = {key: values for key, values in found.items() if key not in later or values["settled_at"] is not None}
+    written = {key: values for key, values in found.items() if key not in later or values["settled_at"] is not None}
     differing = [
         {"group": key[0], "started_before": key[1], "judged_at": judged_at, **values}
-        for key, values in kept.items()
+        for key, values in written.items()
         if _differs(stored.get(key), values)
     ]
     upsert_rows(Rebalance, ["group", "started_before"], differing)
-    _write_topics({pk: parts[key] for key, pk in _pks(kept).items()})
+    _write_topics({pk: parts[key] for key, pk in _pks(written).items()})
 
 
 def _pks(found: Collection[Key]) -> dict[Key, int]:

@@ -69,14 +69,14 @@ def _events(
     span: FoundSpan, stored: Sequence[RepeatEvent], merge_seconds: float, longest_seconds: float
 ) -> list[RepeatFound]:
     after_us, until_us = microseconds(span.after), microseconds(span.until)
-    kept = [
+    events = [
         RepeatPart.of_stored(row.cause, part)
         for row in stored
         for part in row.parts
         if not after_us < part["at_us"] < until_us
     ]
     merge_us, longest_us = round(merge_seconds * MICROSECONDS), round(longest_seconds * MICROSECONDS)
-    return list(joined_parts([*kept, *span.parts], merge_us, longest_us))
+    return list(joined_parts([*events, *span.parts], merge_us, longest_us))
 
 
 def _write(

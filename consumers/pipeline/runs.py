@@ -267,14 +267,14 @@ def recorded_run(
     until: datetime,
     durations: Durations,
     started_at: datetime,
-    kept: RunCache | None = None,
+    cache: RunCache | None = None,
 ) -> tuple[Report, float]:
     """Runs and records it; what fails is recorded too, then raised. Returns the report and the seconds it took."""
     newest = _newest_seen(clusters, since, until, durations)
     record = PipelineRun.objects.create(since=since, until=until, started_at=started_at, newest_reading=newest)
     began = time.monotonic()
     try:
-        report = run(spark, lake, clusters, since, until, durations, kept)
+        report = run(spark, lake, clusters, since, until, durations, cache)
     except Exception as error:
         logger.exception("A run of the pipeline over %s to %s failed.", since, until)
         _finish(record, began, error=sentence(error))

@@ -140,11 +140,11 @@ def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -
     job for each bucket would cost a tenth of a second more each."""
     size = max(int(BUCKETS_FOR_CORE * spark.sparkContext.defaultParallelism), 1)
     first, *others = [range(len(work.spans))[start : start + size] for start in range(0, len(work.spans), size)]
-    facts = work.facts.cut(work.spans)
+    inputs = work.facts.cut(work.spans)
 
     def found(numbers: range) -> dict[str, pa.Table]:
         frame = spark.range(numbers.start, numbers.stop, 1, len(numbers))
-        return unpacked(frame.mapInArrow(_task(_parts(work, facts, numbers), of_bucket), RESULT).toArrow())
+        return unpacked(frame.mapInArrow(_task(_parts(work, inputs, numbers), of_bucket), RESULT).toArrow())
 
     if not others:
         yield found(first)
@@ -161,15 +161,15 @@ def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -
 
 def run_here(work: Work, of_bucket: OfBucket = worked) -> Iterator[dict[str, pa.Table]]:
     """The same without Spark, bucket after bucket."""
-    facts = work.facts.cut(work.spans)
+    inputs = work.facts.cut(work.spans)
     for number in range(len(work.spans)):
-        numbers, parts = pa.RecordBatch.from_pydict({"id": [number]}), _parts(work, facts, [number])
+        numbers, parts = pa.RecordBatch.from_pydict({"id": [number]}), _parts(work, inputs, [number])
         yield unpacked(pa.Table.from_batches(_task(parts, of_bucket)(iter([numbers])), RESULT_SCHEMA))
 
 
-def _parts(work: Work, facts: Sequence[SliceInputs], numbers: Iterable[int]) -> dict[int, bytes]:
+def _parts(work: Work, inputs: Sequence[SliceInputs], numbers: Iterable[int]) -> dict[int, bytes]:
     """The work of each of these buckets, as bytes: a task unpacks its own."""
-    return {number: pickle.dumps(replace(work, facts=facts[number])) for number in numbers}
+    return {number: pickle.dumps(replace(work, facts=inputs[number])) for number in numbers}
 
 
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]

@@ -248,11 +248,11 @@ def retentions() -> dict[str, timedelta]:
 
 def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
     """Without `may_expire` nothing is deleted by age: the clock is in doubt."""
-    kept, folders, rows = retentions(), 0, 0
+    retained, folders, rows = retentions(), 0, 0
     if may_expire:
         # What is old goes first: the whole of an hour needs room beside its parts.
-        folders = retention.expire(lake, now, kept)
-        rows = prune_rows(now, kept)
+        folders = retention.expire(lake, now, retained)
+        rows = prune_rows(now, retained)
     learn_usual_gaps(lake, now)
     wide = hours = days = 0
     if below_floor(lake, settings.LAKE_DISK_FLOOR_MIB):
@@ -267,16 +267,19 @@ def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
     logger.info("%d folders and %d rows expired.", folders, rows)
 
 
-def prune_rows(now: datetime, kept: Mapping[str, timedelta]) -> int:
+def prune_rows(now: datetime, retained: Mapping[str, timedelta]) -> int:
     """Deletes rows as old as the files that they stand beside. Returns their number."""
-    minute, ten_minutes = now - kept["windows_60"], now - kept["windows_600"]
+    minute, ten_minutes = now - retained["windows_60"], now - retained["windows_600"]
     return sum(
         _delete(rows)
         for rows in (
-            Reading.objects.filter(taken_at__lt=now - kept["readings"]),
-            MembershipGap.objects.filter(ended_at__lt=now - kept["membership"]),
+            Reading.objects.filter(taken_at__lt=now - retained["readings"]),
+            MembershipGap.objects.filter(ended_at__lt=now - retained["membership"]),
             PipelineRun.objects.filter(started_at__lt=minute),
-            *(GroupWindow.objects.filter(step_seconds=step, start__lt=now - kept[f"windows_{step}"]) for step in STEPS),
+            *(
+                GroupWindow.objects.filter(step_seconds=step, start__lt=now - retained[f"windows_{step}"])
+                for step in STEPS
+            ),
             StateChange.objects.filter(at__lt=ten_minutes),
             Rebalance.objects.filter(started_before__lt=ten_minutes),
             RepeatEvent.objects.filter(last_at__lt=ten_minutes),

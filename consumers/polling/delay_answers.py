@@ -183,8 +183,8 @@ class DelayMemory:
         return _is_over(self.pulls_refused.get(broker), now)
 
     def note_samples(self, asked: Sequence[LevelKey], waiting: Mapping[LevelKey, object], now: datetime) -> None:
-        kept = {key: at for key, at in self.sampled_at.items() if key in waiting}
-        self.sampled_at, self.sampled = kept | dict.fromkeys(asked, now), now
+        remembered = {key: at for key, at in self.sampled_at.items() if key in waiting}
+        self.sampled_at, self.sampled = remembered | dict.fromkeys(asked, now), now
 
 
 def _is_over(refused: datetime | None, now: datetime) -> bool:

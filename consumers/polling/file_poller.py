@@ -170,11 +170,11 @@ def record_files(cluster: Cluster, reading: FilesReading, lake: Lake | None) -> 
     with transaction.atomic():
         OffsetFile.objects.bulk_create(made)
         OffsetFile.objects.bulk_update(changed, FIELDS)
-        forget_files(cluster, kept=[str(file.path) for file in reading.files])
+        forget_files(cluster, present=[str(file.path) for file in reading.files])
 
 
-def forget_files(cluster: Cluster, kept: Collection[str]) -> None:
-    cluster.files.exclude(path__in=kept).delete()
+def forget_files(cluster: Cluster, present: Collection[str]) -> None:
+    cluster.files.exclude(path__in=present).delete()
 
 
 def note_silence(cluster: Cluster, seconds: float) -> None:
@@ -315,7 +315,7 @@ class OffsetFilePoller:
         if self._cluster.offset_files.strip():
             self._thread.begin(known_paths(self._cluster, now), now)
         else:
-            forget_files(self._cluster, kept=())
+            forget_files(self._cluster, present=())
 
     def finish(self, offsets: OffsetsReading, memory: ClusterMemory, lake: Lake | None) -> FilesReading | None:
         """Records what was read since `begin`. Call after the offsets were recorded, so that a failure here costs no

@@ -143,11 +143,11 @@ def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, no
         group=OuterRef("group"), queue=OuterRef("queue"), client_id=OuterRef("client_id"), offset=OuterRef("cached_min")
     )
     asked = Queue.objects.filter(pk=OuterRef("queue"), broker__in=list(brokers))
-    standing = unfinished_heads(limits.seconds, now, cluster=cluster).filter(Exists(asked))
-    found = _heads(standing.filter(~Exists(same)), places)
+    unfinished = unfinished_heads(limits.seconds, now, cluster=cluster).filter(Exists(asked))
+    found = _heads(unfinished.filter(~Exists(same)), places)
     if len(found) < places:
         failed = same.filter(error__isnull=False, asked_at__lte=now - FAILURE_HOLDS)
-        again = standing.annotate(asked_at=Subquery(failed.values("asked_at")[:1])).filter(asked_at__isnull=False)
+        again = unfinished.annotate(asked_at=Subquery(failed.values("asked_at")[:1])).filter(asked_at__isnull=False)
         found += _heads(again.order_by("asked_at", "head_since", "pk"), places - len(found))
     return found
 

@@ -67,14 +67,14 @@ def lock(name: str, seconds: float, *, renewed: bool = False) -> Iterator[Held]:
         if not renewed:
             yield held
             return
-        over = threading.Event()
-        renewal = _Renewal(held, name, seconds, holder, in_redis, over)
+        ended = threading.Event()
+        renewal = _Renewal(held, name, seconds, holder, in_redis, ended)
         thread = threading.Thread(target=renewal.run, name=f"lock {name}", daemon=True)
         thread.start()
         try:
             yield held
         finally:
-            over.set()
+            ended.set()
             thread.join(seconds)
 
 
@@ -169,10 +169,10 @@ class _Renewal:
     """Renews a lock while its block lasts, in a thread with its own connection."""
 
     def __init__(
-        self, held: Held, name: str, seconds: float, holder: str, in_redis: Lock | None, over: threading.Event
+        self, held: Held, name: str, seconds: float, holder: str, in_redis: Lock | None, ended: threading.Event
     ) -> None:
         self._held, self._name, self._seconds, self._holder = held, name, seconds, holder
-        self._in_redis, self._over = in_redis, over
+        self._in_redis, self._over = in_redis, ended
         self._kept_until = time.monotonic() + seconds
 
     def run(self) -> None:

@@ -76,8 +76,8 @@ def is_stopped(group: ConsumerGroup, now: datetime, limits: Limits) -> bool:
     duration = timedelta(seconds=limits.stop_seconds)
     is_watched = group.membership_at >= now - timedelta(seconds=limits.kinds.evidence_seconds)
     # The last move is noted up to a minute late.
-    stands = group.moved_at is None or group.moved_at + EVERY <= now - duration
-    if not is_watched or group.membership_at - group.offline_since < duration or not stands:
+    has_not_moved = group.moved_at is None or group.moved_at + EVERY <= now - duration
+    if not is_watched or group.membership_at - group.offline_since < duration or not has_not_moved:
         return False
     return not _is_offline_on_purpose(group, now, limits)
 

@@ -308,11 +308,11 @@ def missing_reason(start: datetime, step_seconds: int, done: datetime | None, no
     """Why there is no window from `start`. `done`: up to when the pipeline has aggregated."""
     if done is None or start >= done:
         return coded_reason(ReasonCode.NOT_AGGREGATED)
-    kept = retained_long(step_seconds)
-    if start + timedelta(seconds=step_seconds) <= now - kept:
+    retention = retained_long(step_seconds)
+    if start + timedelta(seconds=step_seconds) <= now - retention:
         return gettext("windows of %(step_seconds)s s are retained for %(days)s days") % {
             "step_seconds": step_seconds,
-            "days": f"{kept / DAY:g}",
+            "days": f"{retention / DAY:g}",
         }
     return coded_reason(ReasonCode.NOT_POLLED)
 

@@ -67,9 +67,10 @@ def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, U
     if lasting:
         since = min(rows[group].episode_since for group in lasting)
         spans = unread_spans(set(lasting), since, judged_until, quiet())
-    came = comings({pk: row.episode_since for pk, row in rows.items() if row.rollout})
+    joined = comings({pk: row.episode_since for pk, row in rows.items() if row.rollout})
     return {
-        pk: _judged(row, spans.get(pk, ()), is_rollout(row, came.get(pk, ())), judged_until) for pk, row in rows.items()
+        pk: _judged(row, spans.get(pk, ()), is_rollout(row, joined.get(pk, ())), judged_until)
+        for pk, row in rows.items()
     }
 
 
@@ -86,19 +87,19 @@ def enough() -> timedelta:
 
 def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
     """The times when members joined since these times, by group id; a member that joins again counts again."""
-    came = dict[int, list[datetime]]()
+    joined = dict[int, list[datetime]]()
     for part in named_at_once(since):
         rows = Client.objects.filter(group__in=part, seen_since__gte=min(since[pk] for pk in part)).order_by()
         for group, at in rows.values_list("group_id", "seen_since"):
             if at >= since[group]:
-                came.setdefault(group, []).append(at)
-    return came
+                joined.setdefault(group, []).append(at)
+    return joined
 
 
-def is_rollout(row: Newest, came: Collection[datetime]) -> bool:
+def is_rollout(row: Newest, joined: Collection[datetime]) -> bool:
     """Every member has started since the episode began. That is also so where all members crash again and again."""
     members = max(row.members_before or 0, row.members_after or 0, 1)
-    return row.rollout and len(came) <= STARTS_OF_A_ROLLOUT * members
+    return row.rollout and len(joined) <= STARTS_OF_A_ROLLOUT * members
 
 
 def is_over_by(row: Newest) -> datetime:
@@ -192,7 +193,7 @@ class Flapping:
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
     """Groups that are not calm, the worst first. Fourteen queries, some more where a group does not settle."""
-    found = _flapping(RebalanceFilters(cluster=cluster), now, calm=False)
+    found = _flapping(RebalanceFilters(cluster=cluster), now, with_stable=False)
     return sorted(
         found,
         key=lambda row: (list(Level).index(row.level), -row.episodes_hour, -row.episodes_day, row.cluster, row.group),
@@ -201,7 +202,7 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
     """The result for one group; calm where it has no rebalance, or does not exist. Fourteen queries, or some more."""
-    found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, calm=True)
+    found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, with_stable=True)
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, 0, 0, None, None)
 
 
@@ -209,7 +210,7 @@ def flapping_by_group(
     rebalances: QuerySet[Rebalance], changing: Mapping[int, float], now: datetime
 ) -> dict[int, Flapping]:
     """Groups of `rebalances` that are not calm, by id. `changing`: how long each has been changing."""
-    return _with_partial(_named(_counted(rebalances, now), changing, calm=False), now)
+    return _with_partial(_named(_counted(rebalances, now), changing, with_stable=False), now)
 
 
 def level_of(
@@ -239,9 +240,9 @@ def _begun(found: QuerySet[Rebalance], span: timedelta, now: datetime) -> QueryS
     return found.filter(started_before__gte=now - span, started_before__lt=now).order_by()
 
 
-def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[Flapping]:
-    """`calm`: includes calm groups."""
-    found = _named(_counted(filtered(filters), now), _changing(filters, now), calm=calm)
+def _flapping(filters: RebalanceFilters, now: datetime, *, with_stable: bool) -> list[Flapping]:
+    """`with_stable`: includes calm groups."""
+    found = _named(_counted(filtered(filters), now), _changing(filters, now), with_stable=with_stable)
     return list(_with_partial(found, now).values())
 
 
@@ -257,9 +258,11 @@ def _with_partial(found: dict[int, Flapping], now: datetime) -> dict[int, Flappi
     }
 
 
-def _named(counted: Mapping[int, dict[str, Any]], changing: Mapping[int, float], *, calm: bool) -> dict[int, Flapping]:
+def _named(
+    counted: Mapping[int, dict[str, Any]], changing: Mapping[int, float], *, with_stable: bool
+) -> dict[int, Flapping]:
     levels = {pk: level_of(row["hour"], row["day"], changing.get(pk), settings.JUDGE) for pk, row in counted.items()}
-    levels = {pk: level for pk, level in levels.items() if calm or level != Level.CALM}
+    levels = {pk: level for pk, level in levels.items() if with_stable or level != Level.CALM}
     names = ConsumerGroup.objects.filter(pk__in=list(levels)).values_list("pk", "cluster__name", "name")
     return {
         pk: Flapping(

@@ -244,15 +244,15 @@ def _members(reset: Reset, fresh: GroupSetup) -> Iterator[str]:
 def _brokers(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupSetup) -> Iterator[str]:
     seen = (reset.seen or {}).get("brokers") or {}
     for name in sorted({row.broker for row in rows}):
-        facts = fresh.brokers.get(name)
-        if facts is None or not _is_read(facts):
-            yield stored_reason(ApplyReason.BROKER_NOT_READ, broker=name, error=_why(facts))
+        broker = fresh.brokers.get(name)
+        if broker is None or not _is_read(broker):
+            yield stored_reason(ApplyReason.BROKER_NOT_READ, broker=name, error=_why(broker))
             continue
         then = seen.get(name) or {}
         changes = (
-            (ApplyReason.MASTER_CHANGED, "address", facts.address),
-            (ApplyReason.PERMISSION_CHANGED, "permission", facts.permission),
-            (ApplyReason.SERVER_SIDE_CHANGED, "server_side", facts.server_side),
+            (ApplyReason.MASTER_CHANGED, "address", broker.address),
+            (ApplyReason.PERMISSION_CHANGED, "permission", broker.permission),
+            (ApplyReason.SERVER_SIDE_CHANGED, "server_side", broker.server_side),
         )
         for code, field, there in changes:
             yield from _changed(code, then.get(field), there, broker=name)
@@ -260,38 +260,38 @@ def _brokers(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupSetup) -> Ite
 
 def _queues(rows: Sequence[ResetQueue], fresh: GroupSetup, tolerance: int) -> Iterator[str]:
     for row in rows:
-        facts = fresh.queues.get(QueueKey.of(row))
-        reason = _why_unread(facts) or _why_range(row, facts) or _why_moved(row, facts, tolerance)
+        queue = fresh.queues.get(QueueKey.of(row))
+        reason = _why_unread(queue) or _why_range(row, queue) or _why_moved(row, queue, tolerance)
         if reason:
             place = {"topic": row.topic, "broker": row.broker, "queue_id": row.queue_id}
             yield stored_reason(ApplyReason.QUEUE_MOVED, **place, why=reason)
 
 
-def _why_unread(facts: QueueOffsets | None) -> str | None:
-    if facts is None:
+def _why_unread(queue: QueueOffsets | None) -> str | None:
+    if queue is None:
         return stored_reason(ApplyReason.NOT_READ_NOW)
-    if facts.error is not None:
-        return stored_reason(ApplyReason.NOT_READABLE, error=facts.error)
-    has_ends = facts.min_offset is not None and facts.max_offset is not None
+    if queue.error is not None:
+        return stored_reason(ApplyReason.NOT_READABLE, error=queue.error)
+    has_ends = queue.min_offset is not None and queue.max_offset is not None
     return None if has_ends else stored_reason(ApplyReason.ENDS_UNKNOWN)
 
 
-def _why_range(row: ResetQueue, facts: QueueOffsets | None) -> str | None:
-    if facts is None or facts.min_offset is None or facts.max_offset is None:
+def _why_range(row: ResetQueue, queue: QueueOffsets | None) -> str | None:
+    if queue is None or queue.min_offset is None or queue.max_offset is None:
         return None
-    if row.max_offset is not None and facts.max_offset < row.max_offset:
-        return stored_reason(ApplyReason.END_WENT_BACK, then=row.max_offset, now=facts.max_offset)
+    if row.max_offset is not None and queue.max_offset < row.max_offset:
+        return stored_reason(ApplyReason.END_WENT_BACK, then=row.max_offset, now=queue.max_offset)
     if row.target is None:
         return stored_reason(ApplyReason.PLAN_WITHOUT_TARGET)
-    if row.target > facts.max_offset:
-        return stored_reason(ApplyReason.TARGET_PAST_END, target=row.target, end=facts.max_offset)
-    if row.target < facts.min_offset:
-        return stored_reason(ApplyReason.TARGET_EXPIRED, target=row.target, start=facts.min_offset)
+    if row.target > queue.max_offset:
+        return stored_reason(ApplyReason.TARGET_PAST_END, target=row.target, end=queue.max_offset)
+    if row.target < queue.min_offset:
+        return stored_reason(ApplyReason.TARGET_EXPIRED, target=row.target, start=queue.min_offset)
     return None
 
 
-def _why_moved(row: ResetQueue, facts: QueueOffsets | None, tolerance: int) -> str | None:
-    return None if facts is None else why_offset_moved(row, facts.now_offset, tolerance)
+def _why_moved(row: ResetQueue, queue: QueueOffsets | None, tolerance: int) -> str | None:
+    return None if queue is None else why_offset_moved(row, queue.now_offset, tolerance)
 
 
 def _changed(code: ApplyReason, then: object, there: object, **values: str) -> Iterator[str]:
@@ -299,12 +299,12 @@ def _changed(code: ApplyReason, then: object, there: object, **values: str) -> I
         yield stored_reason(code, **values, then=then, now=there)
 
 
-def _is_read(facts: BrokerSetup | None) -> bool:
-    return facts is not None and facts.error is None
+def _is_read(broker: BrokerSetup | None) -> bool:
+    return broker is not None and broker.error is None
 
 
-def _why(facts: BrokerSetup | None) -> str:
-    return stored_reason(ApplyReason.NOT_ASKED) if facts is None or facts.error is None else facts.error
+def _why(broker: BrokerSetup | None) -> str:
+    return stored_reason(ApplyReason.NOT_ASKED) if broker is None or broker.error is None else broker.error
 
 
 def _other_members(joined: Collection[str], left: Collection[str]) -> str:

@@ -363,31 +363,31 @@ def _before(row: ResetQueue) -> int | str:
 # Masters and the history may take long: `kept` asks them.
 
 
-def copied(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
+def copied(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
     source = str(reset.value)
     warnings = check_source(reset.cluster_name, source)
-    return Given(kept(lambda: offsets_of(source, keys, ports)), warnings)
+    return Given(with_heartbeat(lambda: offsets_of(source, keys, ports)), warnings)
 
 
-def of_then(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
+def of_then(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
     cluster, group, at = reset.cluster_name, reset.group_name, moment_of(str(reset.value))
-    return Given(*kept(lambda: targets_of_then(cluster, group, at, keys, now)))
+    return Given(*with_heartbeat(lambda: targets_of_then(cluster, group, at, keys, now)))
 
 
-def of_the_list(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
+def of_the_list(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
     return Given(_of(listed_offsets(reset), keys, stored_reason(PlanReason.NOT_LISTED)))
 
 
-def from_before(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, kept: Kept) -> Given:
+def from_before(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
     return Given(_of(offsets_before(reset), keys, stored_reason(PlanReason.NOT_CHANGED)))
 
 
-def own_queues_of_then(reset: Reset, kept: Kept) -> tuple[QueueKey, ...]:
+def own_queues_of_then(reset: Reset, with_heartbeat: Kept) -> tuple[QueueKey, ...]:
     """Those that the group had then, which brokers may have forgotten since; without its retry and dead-letter topics,
     unless they were chosen. Raises ResetRefused.
     """
     cluster, group, at = reset.cluster_name, reset.group_name, moment_of(str(reset.value))
-    return kept(lambda: queues_of_then(cluster, group, at, reset.topics))
+    return with_heartbeat(lambda: queues_of_then(cluster, group, at, reset.topics))
 
 
 def _of(

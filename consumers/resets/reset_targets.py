@@ -105,11 +105,11 @@ def check_moment(cluster: str, at: datetime, now: datetime) -> None:
     """By the clock alone: what the history really holds then, the plan tells. Raises ResetRefused."""
     if at > now:
         raise ResetRefused(_("The point in time is in the future: choose an earlier one."))
-    kept = timedelta(hours=settings.LAKE_RAW_HOURS)
-    if at < now - kept:
+    retention = timedelta(hours=settings.LAKE_RAW_HOURS)
+    if at < now - retention:
         words = {
             "hours": f"{settings.LAKE_RAW_HOURS:g}",
-            "first": f"{now - kept:%Y-%m-%d %H:%M} UTC",
+            "first": f"{now - retention:%Y-%m-%d %H:%M} UTC",
             "cluster": cluster,
         }
         raise ResetRefused(

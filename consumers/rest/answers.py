@@ -78,14 +78,14 @@ def only(document: Mapping[str, Any], names: Sequence[str] | None) -> Mapping[st
     """What was chosen of a document, with the reasons of what of it is null."""
     if names is None:
         return document
-    kept = {name: document[name] for name in names}
+    chosen = {name: document[name] for name in names}
     why = {field: reason for field, reason in (document.get(UNKNOWN) or {}).items() if field.split(".")[0] in names}
-    has_null = any(kept[name] is None for name in names if name not in SAYS_WHY)
+    has_null = any(chosen[name] is None for name in names if name not in SAYS_WHY)
     if UNKNOWN in document and UNKNOWN not in names and (has_null or why):
-        kept[UNKNOWN] = why
+        chosen[UNKNOWN] = why
     if REASON in document and has_null:
-        kept[REASON] = document[REASON]
-    return kept
+        chosen[REASON] = document[REASON]
+    return chosen
 
 
 def object_response(request: Request, answer: type, instance: Any, code: int = status.HTTP_200_OK) -> Response:
@@ -139,9 +139,9 @@ class ListedRows:
 Find = Callable[[int, int], ListedRows]
 
 
-def whole(rows: Sequence[Any], beside: Mapping[str, Any] | None = None, incomplete: str | None = None) -> Find:
+def whole(rows: Sequence[Any], extra: Mapping[str, Any] | None = None, incomplete: str | None = None) -> Find:
     """Finds pages of a list that is here as a whole."""
-    return lambda page, size: ListedRows(rows[(page - 1) * size : page * size], len(rows), beside or {}, incomplete)
+    return lambda page, size: ListedRows(rows[(page - 1) * size : page * size], len(rows), extra or {}, incomplete)
 
 
 def list_response(
@@ -213,22 +213,22 @@ def group_lists(
         refuse_unknown(values.get("cluster"), values.get("group"))
         paging = taken(values, *PAGE)
         seen = watched(values, timezone.now())
-        beside = {"completeness": read_serializer(Watched)(seen).data}
+        extra = {"completeness": read_serializer(Watched)(seen).data}
 
         def found(page: int, page_size: int) -> ListedRows:
-            return replace(find(values, page, page_size), beside=beside, incomplete=seen.unknown_reason)
+            return replace(find(values, page, page_size), beside=extra, incomplete=seen.unknown_reason)
 
         return list_response(request, answer, found, **paging)
 
-    beside = {"completeness": read_serializer(Watched)()}
+    extra = {"completeness": read_serializer(Watched)()}
 
     class AllGroupsView(APIView):
-        @described(operation, answer, parameters=parameters_of_all, paged=True, beside=beside, text=of_all)
+        @described(operation, answer, parameters=parameters_of_all, paged=True, beside=extra, text=of_all)
         def get(self, request: Request) -> HttpResponseBase:
             return answered(request, parameters_of_all.of(request))
 
     class OneGroupView(APIView):
-        @described(f"group_{operation}", answer, parameters=parameters, paged=True, beside=beside, text=of_one)
+        @described(f"group_{operation}", answer, parameters=parameters, paged=True, beside=extra, text=of_one)
         def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
             return answered(request, parameters.of(request) | {"cluster": cluster, "group": group})
 

@@ -28,9 +28,9 @@ class Refused(APIException):
 
     status_code: int = status.HTTP_409_CONFLICT
 
-    def __init__(self, sentence: str, **beside: Any) -> None:
+    def __init__(self, sentence: str, **members: Any) -> None:
         super().__init__(sentence)
-        self.beside = beside
+        self.beside = members
 
 
 class NotNow(Refused):

@@ -128,8 +128,8 @@ def taken(values: dict[str, Any], *names: str) -> dict[str, Any]:
 def narrowed(rows: Iterable[Row], wanted: Mapping[str, Any]) -> list[Row]:
     """Those whose attributes have the values of `wanted`, in the order of its `ordering`, ties as they were."""
     values = {name: value for name, value in wanted.items() if name != "ordering"}
-    kept = [row for row in rows if all(getattr(row, name) == value for name, value in values.items())]
-    return _ordered(kept, wanted["ordering"]) if wanted.get("ordering") else kept
+    chosen = [row for row in rows if all(getattr(row, name) == value for name, value in values.items())]
+    return _ordered(chosen, wanted["ordering"]) if wanted.get("ordering") else chosen
 
 
 def _ordered(rows: Sequence[Row], ordering: str) -> list[Row]:

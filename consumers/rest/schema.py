@@ -278,18 +278,18 @@ def _named(schema: dict[str, Any]) -> str:
 
 def with_examples(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
     """A hook of drf-spectacular, after the schema is made."""
-    kept: dict[str, Any] = {}
+    examples: dict[str, Any] = {}
     for path in result["paths"].values():
         for operation in path.values():
             for parameter in operation.get("parameters", ()):
                 if parameter["in"] == "path" and parameter["name"] in PLACES:
                     parameter["example"] = PLACES[parameter["name"]]
             for content in operation.get("requestBody", {}).get("content", {}).values():
-                _exemplify(content, kept)
+                _exemplify(content, examples)
             for code, response in operation["responses"].items():
                 for kind, content in response.get("content", {}).items():
-                    _of_answer(operation["operationId"], int(code), kind, content, kept)
-    result["components"]["examples"] = dict(sorted(kept.items()))
+                    _of_answer(operation["operationId"], int(code), kind, content, examples)
+    result["components"]["examples"] = dict(sorted(examples.items()))
     return result
 
 
@@ -297,22 +297,22 @@ def problem_example(code: int) -> dict[str, Any]:
     return {"type": "about:blank", "title": HTTPStatus(code).phrase, "status": code, "detail": PROBLEMS[code]}
 
 
-def _of_answer(operation: str, code: int, kind: str, content: dict[str, Any], kept: dict[str, Any]) -> None:
+def _of_answer(operation: str, code: int, kind: str, content: dict[str, Any], examples: dict[str, Any]) -> None:
     if kind == PROBLEM:
         name = f"Problem{code}"
-        kept[name] = {"value": problem_example(code)}
+        examples[name] = {"value": problem_example(code)}
         content["examples"] = {"problem": {"$ref": f"#/components/examples/{name}"}}
     elif kind == JSON:
-        _exemplify(content, kept)
+        _exemplify(content, examples)
     elif (text := _read(f"{operation}.{ENDINGS[kind]}")) is not None:
         content["example"] = text
 
 
-def _exemplify(content: dict[str, Any], kept: dict[str, Any]) -> None:
+def _exemplify(content: dict[str, Any], examples: dict[str, Any]) -> None:
     name = content["schema"].get("$ref", "").rpartition("/")[2]
     text = _read(f"{name}.json")
     if text is not None:
-        kept[name] = {"value": json.loads(text)}
+        examples[name] = {"value": json.loads(text)}
         content["examples"] = {"example": {"$ref": f"#/components/examples/{name}"}}
 
 

@@ -225,10 +225,10 @@ PAST_TIMEOUT = gettext_lazy(
 )
 
 
-def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: StoredHead | None) -> str:
+def blocked_sentence(head: StuckMessage, reason: BlockedReason, message: StoredHead | None) -> str:
     """`blocked 12 min on Stock/broker-a/3: message 48,211 (o-7) is suspended by … · 9,120 messages wait behind it`."""
-    spec = BLOCKED_KINDS[verdict.kind]
-    what = PAST_TIMEOUT if verdict.kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else spec.sentence
+    spec = BLOCKED_KINDS[reason.kind]
+    what = PAST_TIMEOUT if reason.kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else spec.sentence
     opening = gettext("blocked %(age)s on %(place)s: %(what)s") % {
         "age": age(head.seconds),
         "place": f"{head.topic}/{head.broker}/{head.queue_id}",
@@ -238,7 +238,7 @@ def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: Stored
             "member": head.client_id,
             "failing": rate(head.failed_per_second or 0),
             "timeout": age(head.timeout_seconds or 0),
-            "why": verdict.why_unknown,
+            "why": reason.why_unknown,
         },
     }
     refused = head.sendbacks.refused if spec.is_refusable else None
@@ -291,23 +291,23 @@ def _blocked(rows: Sequence[Assignment], now: datetime) -> list[BlockedQueue]:
 
 
 def blocked_queue(head: StuckMessage, message: StoredHead | None, why_no_message: str | None) -> BlockedQueue:
-    verdict = kind_of(head)
+    reason = kind_of(head)
     return copied(
         BlockedQueue,
         head,
-        kind=verdict.kind,
+        kind=reason.kind,
         message=message,
-        sentence=blocked_sentence(head, verdict, message),
+        sentence=blocked_sentence(head, reason, message),
         evidence=evidence_of(head),
         facts=facts_of(head),
-        unknown=_unknown(head, verdict, {"message": why_no_message} if message is None else {}),
+        unknown=_unknown(head, reason, {"message": why_no_message} if message is None else {}),
     )
 
 
-def _unknown(head: StuckMessage, verdict: BlockedReason, reasons: Mapping[str, str | None]) -> dict[str, str]:
+def _unknown(head: StuckMessage, blocked: BlockedReason, reasons: Mapping[str, str | None]) -> dict[str, str]:
     found = {name: reason or "" for name, reason in reasons.items()}
-    if verdict.kind is BlockedKind.UNKNOWN:
-        found["kind"] = verdict.why_unknown or ""
+    if blocked.kind is BlockedKind.UNKNOWN:
+        found["kind"] = blocked.why_unknown or ""
     if head.address is None:
         found["address"] = gettext("no broker lists the member now")
     if head.behind is None:

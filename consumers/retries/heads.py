@@ -304,12 +304,12 @@ def message_facts(rows: Collection[Assignment]) -> dict[HeadKey, tuple[StoredHea
     looked_up = HeadMessage.objects.filter(
         group__in={group for group, _, _ in held}, queue__in={queue for _, queue, _ in held}
     )
-    facts: dict[HeadKey, tuple[StoredHead | None, str | None]] = dict.fromkeys(held, (None, str(NOT_LOOKED_UP)))
+    messages: dict[HeadKey, tuple[StoredHead | None, str | None]] = dict.fromkeys(held, (None, str(NOT_LOOKED_UP)))
     for head in looked_up:
         key = (head.group_id, head.queue_id, head.client_id)
         if held.get(key) == head.offset:
-            facts[key] = _message(head)
-    return facts
+            messages[key] = _message(head)
+    return messages
 
 
 def _key(row: Assignment) -> HeadKey:

@@ -94,8 +94,8 @@ def volumes_of(
     known = _stored(found, windows)
     if done is not None:
         known |= _not_over(found, windows, done)
-    over = max((start for start in known), default=done)
-    ended = over if done is None else max(over or done, done)
+    last = max((start for start in known), default=done)
+    ended = last if done is None else max(last or done, done)
     shown = [_window(start, windows.step_seconds, known.get(start), done, ended, now) for start in windows.starts]
     totals = _totals(shown, windows, done, now, Telescope(found, now, limits()))
     return Volumes(windows.start, windows.until, windows.step_seconds, totals, shown)

@@ -125,8 +125,8 @@ class QueueKeys:
             return Numbers.none(len(self.keys))
         pair, known = _pair(other, self.groups, self.topics)
         offsets = Numbers.of(other["offset"])
-        kept = known & offsets.known & np.isin(pair, self.pairs)
-        keys, values = _keys(pair, self.pairs, other)[kept], offsets.values[kept]
+        matched = known & offsets.known & np.isin(pair, self.pairs)
+        keys, values = _keys(pair, self.pairs, other)[matched], offsets.values[matched]
         if not len(keys):
             return Numbers.none(len(self.keys))
         order = np.lexsort((values, keys))

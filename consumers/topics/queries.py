@@ -253,7 +253,7 @@ def _queue_rows(
 ) -> list[QueueRow]:
     """Without owners, which the page of the group has."""
     group = shown.group
-    facts = QueueContext(
+    context = QueueContext(
         name=group.name,
         judged=getattr(group, "judged", None),
         brokers=brokers,
@@ -271,13 +271,13 @@ def _queue_rows(
         consume_from_where=group.consume_from_where,
     )
     own = states.get(group.pk, {})
-    return [queue_row(snapshot, own.get(snapshot.queue_id), facts) for snapshot in snapshots]
+    return [queue_row(snapshot, own.get(snapshot.queue_id), context) for snapshot in snapshots]
 
 
 def _group(
     shown: ShownGroup, topic: str, queues: Sequence[QueueRow], reported: Sequence[str], now: datetime
 ) -> TopicGroup:
-    group, verdict = shown.group, shown.verdict
+    group, state = shown.group, shown.verdict
     row = next(iter(topic_rows(queues, retired_topics(group, now, limits().kinds))), None)
     members = shown.shown("members")
     expressions = _expressions(group, topic, reported, members)
@@ -288,9 +288,9 @@ def _group(
     }
     return TopicGroup(
         group=group.name,
-        state=verdict.state,
-        stale=verdict.stale,
-        state_detail=verdict.sentence,
+        state=state.state,
+        stale=state.stale,
+        state_detail=state.sentence,
         members=members,
         expressions=expressions,
         queues=len(queues),

@@ -28,8 +28,8 @@ def offset_bar(min_offset: int | None, consumer_offset: int | None, broker_offse
     if broker_offset < max(min_offset, consumer_offset):
         # The end of the queue lies before what is in it: a bar would show a consumer that has caught up.
         return bar("offset-bar", WIDTH, HEIGHT, _("%s: they contradict each other") % label, HATCHED)
-    kept = broker_offset - min_offset
-    at = 1.0 if kept <= 0 else min(1.0, max(0.0, (consumer_offset - min_offset) / kept))
+    retained = broker_offset - min_offset
+    at = 1.0 if retained <= 0 else min(1.0, max(0.0, (consumer_offset - min_offset) / retained))
     # A backlog, however small beside what is kept, leaves a visible sliver.
     filled = min(WIDTH * at, WIDTH - 2) if consumer_offset < broker_offset else float(WIDTH)
     body = f'<rect class="consumed" y="4" width="{filled:.1f}" height="4"/>'

@@ -103,13 +103,13 @@ class Bounds:
 
     def kept(self, name: str, samples: Iterable[Sample], most: int) -> list[Sample]:
         """The first of them, where all are read before any is written."""
-        kept: list[Sample] = []
+        within: list[Sample] = []
         for sample in samples:
-            if len(kept) < most:
-                kept.append(sample)
+            if len(within) < most:
+                within.append(sample)
             else:
                 self.leave_out(name)
-        return kept
+        return within
 
     def left_out(self) -> Family:
         words = "Series that are left out of a family because it may have no more."

@@ -174,9 +174,9 @@ def dlq_message(
     """With a `topic` that the group consumes, a message of one of its queues: as the one that blocks it."""
     place, now = MessagePlace(cluster, group, broker, queue_id, offset, topic), timezone.now()
     token = request.GET.get("look")
-    frame, letter = frame_of(request, now), _letter_or_404(place)
+    frame, message = frame_of(request, now), _letter_or_404(place)
     view = _answer(request, place, token, now) if token else _ask(request, place, now)
-    shown = _shown(frame, place, letter, view) | {"tabs": tabs(frame, cluster, group)}
+    shown = _shown(frame, place, message, view) | {"tabs": tabs(frame, cluster, group)}
     return render(request, "dead_letters/dlq_message.html", shown, status=view.status)
 
 
@@ -230,9 +230,9 @@ def _answer(request: HttpRequest, place: MessagePlace, token: str, now: datetime
     )
 
 
-def _text(look: Inspection | None) -> str | None:
+def _text(inspection: Inspection | None) -> str | None:
     """The body as it is shown; of binary ones there is none."""
-    body = look.body if look else None
+    body = inspection.body if inspection else None
     if body is None or body.text is None:
         return None
     return laid_out(body.text) if body.kind == BodyKind.JSON else body.text

@@ -267,9 +267,9 @@ LONG_BEFORE, LONG_AFTER = timedelta(hours=2), timedelta(hours=4)
 
 def figure_around(event: RebalanceEvent, now: datetime) -> Figure:
     """In windows of a minute, or of ten where those of a minute are not kept any more."""
-    begun, over = event.started_after or event.started_before, event.settled_at or event.last_change_at
+    begun, settled = event.started_after or event.started_before, event.settled_at or event.last_change_at
     is_old = now - begun > timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS)
     before, after = (LONG_BEFORE, LONG_AFTER) if is_old else (BEFORE, AFTER)
-    shown = Range("", begun - before, min(now, over + after))
-    span = Span(begun, over, _("the rebalance, from the last scrape before it to its end"))
+    shown = Range("", begun - before, min(now, settled + after))
+    span = Span(begun, settled, _("the rebalance, from the last scrape before it to its end"))
     return lag_figure(event.cluster, event.group, shown, now, [span], 600 if is_old else 60)

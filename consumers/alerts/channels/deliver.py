@@ -216,9 +216,9 @@ def _send_all(channel_id: int, hold: Hold, ends: datetime, clock: Clock, pause: 
         was_held = channel.held_until is not None
         outcome = _sent(delivery, hold, clock, pause)
         if was_held and _may_be_of_it_alone(delivery, outcome):
-            beside = never_refused(channel, delivery)
-            if beside is not None:
-                _sent(beside, hold, clock, pause)
+            refused_elsewhere = never_refused(channel, delivery)
+            if refused_elsewhere is not None:
+                _sent(refused_elsewhere, hold, clock, pause)
 
 
 def _sent(delivery: Delivery, hold: Hold, clock: Clock, pause: Callable[[float], None]) -> Outcome:

@@ -37,8 +37,8 @@ BrokerName = tuple[int, str]  # cluster id, name
 def expiry(scan: GroupScan) -> Column:
     """Two queries. For a group without lag it is its brokers' retention. A wait that is a lower bound leaves at most so
     much time."""
-    kept, waits = retention_seconds(), waiting()
-    shortest = {cluster: _shortest(scan.overlay, cluster, kept) for cluster in scan.overlay.clusters}
+    retained, waits = retention_seconds(), waiting()
+    shortest = {cluster: _shortest(scan.overlay, cluster, retained) for cluster in scan.overlay.clusters}
     values: list[float | None] = []
     for row in scan.rows:
         if row.lag_messages == 0:
@@ -46,7 +46,7 @@ def expiry(scan: GroupScan) -> Column:
         elif row.lag_messages is None or row.time_lag_seconds is None:
             values.append(None)
         else:
-            values.append(_soonest(row.cluster_id, waits.get(row.id, {}), kept))
+            values.append(_soonest(row.cluster_id, waits.get(row.id, {}), retained))
 
     def reason(place: int) -> str:
         row = scan.rows[place]
@@ -106,20 +106,20 @@ def waiting() -> dict[int, dict[str, LongestWait]]:
     return found
 
 
-def _soonest(cluster: int, waits: Mapping[str, LongestWait], kept: Mapping[BrokerName, float]) -> float | None:
+def _soonest(cluster: int, waits: Mapping[str, LongestWait], retained: Mapping[BrokerName, float]) -> float | None:
     """Null if one broker's retention, or one wait, is unknown: that broker may delete first."""
     left: list[float] = []
     for broker, wait in waits.items():
-        keeps = kept.get((cluster, broker))
+        keeps = retained.get((cluster, broker))
         if keeps is None or wait.seconds is None:
             return None
         left.append(max(0.0, keeps - wait.seconds))
     return min(left, default=None)
 
 
-def _shortest(overlay: Overlay, cluster: int, kept: Mapping[BrokerName, float]) -> float | None:
+def _shortest(overlay: Overlay, cluster: int, retained: Mapping[BrokerName, float]) -> float | None:
     """Null where one broker of the cluster does not report its retention."""
-    found = [kept.get((cluster, broker.name)) for broker in overlay.clusters[cluster].brokers]
+    found = [retained.get((cluster, broker.name)) for broker in overlay.clusters[cluster].brokers]
     known = [seconds for seconds in found if seconds is not None]
     return min(known) if known and len(known) == len(found) else None
 

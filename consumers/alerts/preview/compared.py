@@ -61,18 +61,18 @@ class Evaluated:
 
 def evaluated(rule: AlertRule, chosen: Chosen, grid: Grid, replayed: Sequence[Fired]) -> Evaluated | None:
     """Null where no rule of that name is kept. Two queries."""
-    kept = AlertRule.objects.filter(name=rule.name).first() if rule.name else None
-    if kept is None:
+    stored = AlertRule.objects.filter(name=rule.name).first() if rule.name else None
+    if stored is None:
         return None
     went_on = Q(resolved_at=None) | Q(resolved_at__gt=grid.since)
-    incidents = list(Incident.objects.filter(went_on, rule=kept, fired_at__lte=grid.until).order_by("fired_at", "pk"))
+    incidents = list(Incident.objects.filter(went_on, rule=stored, fired_at__lte=grid.until).order_by("fired_at", "pk"))
     known = {subject.key for subject in chosen.subjects}
     found = [Fired(one.subject_key, *_times(one)) for one in incidents]
     of_known = [one for one in found if one.key in known]
     slack = max(LEAST_SLACK, timedelta(seconds=2 * grid.step_seconds))
     before = sum(one.since < grid.since for one in found)
     return Evaluated(
-        rule=kept,
+        rule=stored,
         incidents=incidents,
         fired=len(found) - before,
         fired_before=before,
@@ -120,12 +120,12 @@ def reasons(found: Evaluated, replay: Replay, now: datetime) -> list[str]:
 
 
 def _of_the_rule(found: Evaluated, replay: Replay) -> Iterator[str]:
-    kept = found.rule
-    if changed := [name for name in COMPARED if getattr(kept, name) != getattr(replay.rule, name)]:
+    stored = found.rule
+    if changed := [name for name in COMPARED if getattr(stored, name) != getattr(replay.rule, name)]:
         yield coded_reason(PreviewReason.OTHER_RULE, names=changed)
-    if kept.changed_at > replay.grid.since:
-        yield coded_reason(PreviewReason.RULE_CHANGED, at=f"{kept.changed_at:%Y-%m-%d %H:%M}")
-    if not kept.enabled:
+    if stored.changed_at > replay.grid.since:
+        yield coded_reason(PreviewReason.RULE_CHANGED, at=f"{stored.changed_at:%Y-%m-%d %H:%M}")
+    if not stored.enabled:
         yield coded_reason(PreviewReason.RULE_DISABLED)
 
 

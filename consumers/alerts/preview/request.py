@@ -99,16 +99,16 @@ def why_no_history(measure: Measure, topic: str) -> str | None:
     return None
 
 
-def longest(measure: Measure, kept: Mapping[str, timedelta]) -> timedelta:
-    """How far the past of a measure that has one reaches. `kept`: how long tables of the lake are retained."""
+def longest(measure: Measure, retained: Mapping[str, timedelta]) -> timedelta:
+    """How far the past of a measure that has one reaches. `retained`: how long tables of the lake are retained."""
     past = SPECS[measure].past
     assert past is not None
-    return kept[past.table]
+    return retained[past.table]
 
 
-def finest_seconds(age: timedelta, kept: Mapping[str, timedelta]) -> int:
+def finest_seconds(age: timedelta, retained: Mapping[str, timedelta]) -> int:
     """Of windows that begin so long ago: those of a minute, while they are kept."""
-    return 60 if age <= kept["windows_60"] else 600
+    return 60 if age <= retained["windows_60"] else 600
 
 
 # How a preview ends that no worker answers: given up by whoever may, or failed with a sentence.

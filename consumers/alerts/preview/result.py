@@ -235,13 +235,13 @@ def _evaluated(found: Evaluated, replay: Replay, now: datetime) -> dict[str, Any
 
 
 def _kept(incident: Incident) -> dict[str, Any]:
-    fired, over = incident.fired_at, incident.resolved_at
+    fired, resolved = incident.fired_at, incident.resolved_at
     return {
         "id": str(incident.pk),
         "subject": _subject(Subject.of_incident(incident)),
         "fired_at": fired and iso_text(fired),
-        "to": over and iso_text(over),
-        "unknown": {} if over else {"to": coded_reason(PreviewReason.NOT_RESOLVED)},
+        "to": resolved and iso_text(resolved),
+        "unknown": {} if resolved else {"to": coded_reason(PreviewReason.NOT_RESOLVED)},
     }
 
 

@@ -375,10 +375,10 @@ def _rebalances(watched: set[int], grid: Grid) -> dict[int, list[tuple[Newest, b
     for row in rows:
         if row.rollout:
             since[row.group_id] = min(row.episode_since, since.get(row.group_id, row.episode_since))
-    came = {group: sorted(times) for group, times in comings(since).items()}
+    joined = {group: sorted(times) for group, times in comings(since).items()}
     found: dict[int, list[tuple[Newest, bool]]] = {}
     for row in rows:
-        times = came.get(row.group_id, [])
+        times = joined.get(row.group_id, [])
         own = times[bisect_left(times, row.episode_since) : bisect_right(times, row.last_change_at)]
         found.setdefault(row.group_id, []).append((row, is_rollout(row, own)))
     return found

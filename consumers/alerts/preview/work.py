@@ -118,8 +118,12 @@ def _incident(one: np.void) -> dict[str, Any]:
 
 
 def _fired(one: Mapping[str, Any], selected: Chosen) -> Fired:
-    over = one["resolved_us"]
-    return Fired(selected.subjects[one["place"]].key, moment(one["fired_us"]), None if over is None else moment(over))
+    resolved_us = one["resolved_us"]
+    return Fired(
+        selected.subjects[one["place"]].key,
+        moment(one["fired_us"]),
+        None if resolved_us is None else moment(resolved_us),
+    )
 
 
 logger = logging.getLogger(__name__)

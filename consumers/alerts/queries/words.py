@@ -135,10 +135,10 @@ def _over(rule: Any) -> str:
         return gettext("after %s") % chosen(rule.clear_seconds) if rule.clear_seconds else gettext("at once")
     else:
         template = gettext("at ≤ %s") if rule.comparison == Comparison.ABOVE else gettext("at ≥ %s")
-        over = template % number_words(rule.measure, limit, is_chosen=True)
+        condition = template % number_words(rule.measure, limit, is_chosen=True)
     if not rule.clear_seconds:
-        return over
-    return gettext("%(over)s %(time)s") % {"over": over, "time": _for(rule.clear_seconds)}
+        return condition
+    return gettext("%(over)s %(time)s") % {"over": condition, "time": _for(rule.clear_seconds)}
 
 
 def _for(seconds: float) -> str:

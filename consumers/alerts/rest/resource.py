@@ -234,8 +234,8 @@ class Resource(Generic[Row]):
 
     def _kept(self, request: Request, row: Row | None, fields: dict[str, Any], code: int = 200) -> Response:
         with _refusals():
-            kept = self.keep(fields, row, request.user, timezone.now())
-        return self._answered(request, kept.pk, code)
+            saved = self.keep(fields, row, request.user, timezone.now())
+        return self._answered(request, saved.pk, code)
 
     @transaction.atomic
     def _remove(self, request: Request, pk: int) -> None:

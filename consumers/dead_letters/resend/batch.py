@@ -41,7 +41,7 @@ class Target:
     queue_id: int
 
 
-def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Collection[str]) -> Target:
+def target_of(message: StoredMessage, at_broker: str, route: Route, masters: Collection[str]) -> Target:
     """Raises NoTarget.
 
     A dead-letter message does not record its original queue, so its key chooses the queue.
@@ -51,7 +51,7 @@ def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Coll
     if not candidates:
         raise NoTarget(stored_reason(ResendCause.NO_TARGET, topic=route.topic))
     chosen = next((queue for queue in candidates if queue.broker == at_broker), candidates[0])
-    return Target(route.topic, chosen.broker, _hash(letter) % _queues(chosen))
+    return Target(route.topic, chosen.broker, _hash(message) % _queues(chosen))
 
 
 def by_target(items: Iterable[ResendItem]) -> dict[Target, list[ResendItem]]:
@@ -69,9 +69,9 @@ def _queues(queue: QueueRoute) -> int:
     return min(queue.read_queues, queue.write_queues) if queue.perm & READ and queue.perm & WRITE else 0
 
 
-def _hash(letter: StoredMessage) -> int:
-    joined = (letter.properties.get(name) for name in JOINING)
-    return zlib.crc32(next((text for text in joined if text), letter.stored_id).encode())
+def _hash(message: StoredMessage) -> int:
+    joined = (message.properties.get(name) for name in JOINING)
+    return zlib.crc32(next((text for text in joined if text), message.stored_id).encode())
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ class NotSent:
 
 async def prepare(ports: Ports, job: ResendJob, items: Sequence[ResendItem]) -> list[Ready | NotSent]:
     """Prepared messages in the order of `items`."""
-    letters = await asyncio.gather(*(_letter(ports, job, item) for item in items))
+    messages = await asyncio.gather(*(_letter(ports, job, item) for item in items))
     topics = {item.target_topic for item in items if item.target_topic}
     routes = dict(zip(topics, await asyncio.gather(*(_route(ports, topic) for topic in topics)), strict=True))
-    aimed = [_aim(ports, job, item, letter, routes) for item, letter in zip(items, letters, strict=True)]
+    aimed = [_aim(ports, job, item, message, routes) for item, message in zip(items, messages, strict=True)]
     targets = {ready.target for ready in aimed if isinstance(ready, Ready)}
     queues = targets | {queue for target in targets if (queue := job.diverted_to(target)) is not None}
     ends = dict(zip(queues, await asyncio.gather(*(_end(ports, queue) for queue in queues)), strict=True))
@@ -164,31 +164,31 @@ def _aim(
     ports: Ports,
     job: ResendJob,
     item: ResendItem,
-    letter: StoredMessage | NotSent,
+    message: StoredMessage | NotSent,
     routes: dict[str, Route | RocketMQError],
 ) -> Ready | NotSent:
     """Sets the target; the floors are not known yet."""
-    if isinstance(letter, NotSent):
-        return letter
+    if isinstance(message, NotSent):
+        return message
     route = routes.get(item.target_topic or "")
     if route is None:
         return NotSent(item, ResendOutcome.FAILED, stored_reason(ResendCause.NO_ORIGIN))
     if isinstance(route, RocketMQError):
         why = stored_reason(ResendCause.ROUTE_UNREAD, topic=item.target_topic, error=str(route))
         return NotSent(item, ResendOutcome.FAILED, why)
-    origin = origin_topic_of(letter)
+    origin = origin_topic_of(message)
     if job.to_group and origin is None:
         return NotSent(item, ResendOutcome.FAILED, stored_reason(ResendCause.NO_ORIGIN))
     try:
-        outgoing = resent(letter, job.mark(item), retry_of=origin if job.to_group else None)
-        return Ready(item, outgoing, target_of(letter, item.broker, route, ports.addresses))
+        outgoing = resent(message, job.mark(item), retry_of=origin if job.to_group else None)
+        return Ready(item, outgoing, target_of(message, item.broker, route, ports.addresses))
     except (LocalProtocolError, NoTarget) as reason:
         return NotSent(item, ResendOutcome.FAILED, str(reason))
 
 
-def origin_topic_of(letter: StoredMessage) -> str | None:
+def origin_topic_of(message: StoredMessage) -> str | None:
     """Clients and brokers that move a message themselves use different properties for it (5.4.0, MessageConst)."""
-    return letter.properties.get("RETRY_TOPIC") or letter.properties.get("DLQ_ORIGIN_TOPIC") or None
+    return message.properties.get("RETRY_TOPIC") or message.properties.get("DLQ_ORIGIN_TOPIC") or None
 
 
 def _floored(job: ResendJob, ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) -> Ready | NotSent:
@@ -268,9 +268,11 @@ FIELDS = [
 
 
 class Batch:
-    def __init__(self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock, kept: Kept) -> None:
+    def __init__(
+        self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock, with_heartbeat: Kept
+    ) -> None:
         self._resend, self._errand, self._ports = resend, job, ports
-        self._hold, self._clock, self._kept = hold, clock, kept
+        self._hold, self._clock, self._kept = hold, clock, with_heartbeat
 
     def send(self, items: Sequence[ResendItem]) -> None:
         """Raises NotHeld or WireClosed; nothing was sent or written since the cause."""

@@ -63,12 +63,12 @@ class Selection:
         queues: dict[tuple[str, int], list[int]] = {}
         for broker, queue_id, offset in dict.fromkeys(self.messages or ()):
             queues.setdefault((broker, queue_id), []).append(offset)
-        letters = (letter for queue, offsets in queues.items() for letter in _of_queue(group, queue, offsets))
-        return sorted(letters, key=lambda letter: tuple(getattr(letter, name) for name in OLDEST_FIRST))
+        messages = (message for queue, offsets in queues.items() for message in _of_queue(group, queue, offsets))
+        return sorted(messages, key=lambda message: tuple(getattr(message, name) for name in OLDEST_FIRST))
 
-    def missing(self, letters: Iterable[DeadLetter]) -> list[Place]:
+    def missing(self, messages: Iterable[DeadLetter]) -> list[Place]:
         """Named messages without a row."""
-        there = {(letter.broker, letter.queue_id, letter.offset) for letter in letters}
+        there = {(message.broker, message.queue_id, message.offset) for message in messages}
         return [place for place in self.messages or () if place not in there]
 
 
@@ -106,9 +106,9 @@ def chosen_of(group: ConsumerGroup, selection: Selection) -> Chosen:
         found = selection.filters.letters_of(group).order_by()
         topics = found.exclude(origin_topic=None).values_list("origin_topic", flat=True).distinct()
         return Chosen(found.count(), most, sorted(topic for topic in topics if topic))
-    letters = selection.letters(group, most)
-    named = {letter.origin_topic for letter in letters if letter.origin_topic}
-    return Chosen(len(letters), most, sorted(named), len(selection.missing(letters)))
+    messages = selection.letters(group, most)
+    named = {message.origin_topic for message in messages if message.origin_topic}
+    return Chosen(len(messages), most, sorted(named), len(selection.missing(messages)))
 
 
 # Messages that another resend sent or may have sent: nothing is sent twice unless somebody asks for it.
@@ -180,7 +180,7 @@ def plan(group: ConsumerGroup, requested: ResendRequest, by: Any, now: datetime)
     _check(requested)
     if against := preview(group, requested.destination, set(), now).refusals:
         raise PlanRefused(" ".join(against))
-    letters = _letters(group, requested.selection)
+    messages = _letters(group, requested.selection)
     with transaction.atomic():
         resend = Resend.objects.create(
             group=group,
@@ -195,8 +195,8 @@ def plan(group: ConsumerGroup, requested: ResendRequest, by: Any, now: datetime)
             created_at=now,
             expires_at=now + VALID_FOR,
         )
-        ResendItem.objects.bulk_create(_items(resend, letters), batch_size=ROWS_AT_ONCE)
-        note(resend, resend.title, by, f"Planned a resend of {len(letters)} dead-letter messages.", now)
+        ResendItem.objects.bulk_create(_items(resend, messages), batch_size=ROWS_AT_ONCE)
+        note(resend, resend.title, by, f"Planned a resend of {len(messages)} dead-letter messages.", now)
     return resend
 
 
@@ -212,26 +212,26 @@ def _letters(group: ConsumerGroup, selection: Selection) -> list[DeadLetter]:
     most = settings.RESEND_MESSAGES_MAX
     if selection.messages is not None and len(selection.messages) > most:
         raise PlanRefused(_too_many(most))
-    letters = selection.letters(group, most)
-    if missing := selection.missing(letters):
+    messages = selection.letters(group, most)
+    if missing := selection.missing(messages):
         named = listed(f"{broker}/{queue_id}/{offset}" for broker, queue_id, offset in missing[:NAMED])
         words = {"n": len(missing), "named": named}
         raise PlanRefused(
             _("%(n)s of the selected messages are not listed (any more), %(named)s among them. Select again.") % words
         )
-    if not letters:
+    if not messages:
         raise PlanRefused(_("No message is chosen."))
-    if len(letters) > most:
+    if len(messages) > most:
         raise PlanRefused(_too_many(most))
-    return letters
+    return messages
 
 
 def _too_many(most: int) -> str:
     return _("More than %(most)s messages are chosen (RESEND_MESSAGES_MAX): narrow the filters.") % {"most": most}
 
 
-def _items(resend: Resend, letters: Sequence[DeadLetter]) -> list[ResendItem]:
-    items = [_item(resend, letter) for letter in letters]
+def _items(resend: Resend, messages: Sequence[DeadLetter]) -> list[ResendItem]:
+    items = [_item(resend, message) for message in messages]
     before = {} if resend.again else sent_before(resend.group, items)
     topics = {item.target_topic for item in items if item.target_topic}
     there = set(Topic.objects.filter(cluster=resend.group.cluster, name__in=topics).values_list("name", flat=True))
@@ -243,17 +243,17 @@ def _items(resend: Resend, letters: Sequence[DeadLetter]) -> list[ResendItem]:
     return items
 
 
-def _item(resend: Resend, letter: DeadLetter) -> ResendItem:
+def _item(resend: Resend, message: DeadLetter) -> ResendItem:
     to_group = resend.destination == Destination.GROUP
     return ResendItem(
         resend=resend,
-        broker=letter.broker,
-        queue_id=letter.queue_id,
-        offset=letter.offset,
-        stored_id=letter.stored_id,
-        message_id=letter.message_id,
+        broker=message.broker,
+        queue_id=message.queue_id,
+        offset=message.offset,
+        stored_id=message.stored_id,
+        message_id=message.message_id,
         outcome=ResendOutcome.PLANNED,
-        target_topic=retry_topic(resend.group.name) if to_group else letter.origin_topic,
+        target_topic=retry_topic(resend.group.name) if to_group else message.origin_topic,
     )
 
 
@@ -324,17 +324,17 @@ class SendResult:
     error: str | None = None
 
 
-def send_result(mark: str, looked: Search, *, answered: bool) -> SendResult:
+def send_result(mark: str, search: Search, *, answered: bool) -> SendResult:
     """The outcome of a message whose worker stopped while sending, or whose answer did not come.
 
     PLANNED: certainly not sent, so that it may be sent. `answered`: the broker had said that it stored it.
     """
-    if mark in looked.found:
-        return SendResult(ResendOutcome.SENT, looked.found[mark])
-    if mark in looked.diverted:
+    if mark in search.found:
+        return SendResult(ResendOutcome.SENT, search.found[mark])
+    if mark in search.diverted:
         return SendResult(ResendOutcome.FAILED, error=stored_reason(ResendCause.DIVERTED))
-    if looked.gap is not None:
-        return SendResult(ResendOutcome.UNKNOWN, error=stored_reason(ResendCause.MAYBE_SENT, why=looked.gap))
+    if search.gap is not None:
+        return SendResult(ResendOutcome.UNKNOWN, error=stored_reason(ResendCause.MAYBE_SENT, why=search.gap))
     if answered:
         return SendResult(ResendOutcome.FAILED, error=stored_reason(ResendCause.DIVERTED))
     return SendResult(ResendOutcome.PLANNED)

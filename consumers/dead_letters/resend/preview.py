@@ -33,31 +33,31 @@ class Outlook:
     warnings: list[str]
 
 
-def outlook(facts: RetryConditions, *, to_group: bool) -> Outlook:
-    refusals = [*_kind(facts), *_retry_topic(facts)] if to_group else []
-    warnings = [*_members(facts, to_group=to_group), *_standing(facts)]
+def outlook(conditions: RetryConditions, *, to_group: bool) -> Outlook:
+    refusals = [*_kind(conditions), *_retry_topic(conditions)] if to_group else []
+    warnings = [*_members(conditions, to_group=to_group), *_standing(conditions)]
     if to_group and not refusals:
-        warnings += _not_known(facts)
+        warnings += _not_known(conditions)
     return Outlook(refusals, warnings)
 
 
-def _kind(facts: RetryConditions) -> Iterable[str]:
-    if facts.is_broadcasting:
+def _kind(conditions: RetryConditions) -> Iterable[str]:
+    if conditions.is_broadcasting:
         yield _("Its members each consume every message (broadcasting): such a group has no retry topic that is read.")
-    if facts.is_popping:
+    if conditions.is_popping:
         yield _("The group pops: brokers store its retries in other topics, and %RETRY% with its name is not read.")
-    if any(client.orderly for client in facts.clients):
+    if any(client.orderly for client in conditions.clients):
         yield _(
             "The members are orderly and hold queue locks, so the broker would dead-letter messages of "
             "the retry topic again. Resend to the original topic."
         )
 
 
-def _retry_topic(facts: RetryConditions) -> Iterable[str]:
+def _retry_topic(conditions: RetryConditions) -> Iterable[str]:
     """A retry topic on one broker suffices, wherever the dead-letter messages are."""
-    reasons = [_why_not(broker) for broker in facts.brokers]
+    reasons = [_why_not(broker) for broker in conditions.brokers]
     if reasons and all(why for why in reasons):
-        words = {"topic": facts.retry_topic, "why": "; ".join(why for why in reasons if why)}
+        words = {"topic": conditions.retry_topic, "why": "; ".join(why for why in reasons if why)}
         yield _("No broker takes messages for %(topic)s: %(why)s.") % words
 
 
@@ -83,27 +83,27 @@ def _why_not(broker: BrokerConditions) -> str | None:
     return None
 
 
-def _members(facts: RetryConditions, *, to_group: bool) -> Iterable[str]:
-    if facts.online is False:
+def _members(conditions: RetryConditions, *, to_group: bool) -> Iterable[str]:
+    if conditions.online is False:
         yield _("The group has no member: the messages count as lag until a member joins.")
-    elif facts.online is None:
-        yield _("The members of the group are unknown: %s.") % facts.membership_unknown
-    elif to_group and any(client.orderly is None for client in facts.clients):
+    elif conditions.online is None:
+        yield _("The members of the group are unknown: %s.") % conditions.membership_unknown
+    elif to_group and any(client.orderly is None for client in conditions.clients):
         yield _(
             "Not every member has reported whether it is orderly. If one is, the first message is "
             "dead-lettered again, and the others are not sent."
         )
 
 
-def _standing(facts: RetryConditions) -> Iterable[str]:
-    closed = [broker.name for broker in facts.brokers if broker.group and broker.group.consume_enable is False]
+def _standing(conditions: RetryConditions) -> Iterable[str]:
+    closed = [broker.name for broker in conditions.brokers if broker.group and broker.group.consume_enable is False]
     if closed:
         yield _("Consumption is not enabled on %s: messages there count as lag.") % listed(closed)
 
 
-def _not_known(facts: RetryConditions) -> Iterable[str]:
-    unclear = [broker.name for broker in facts.brokers if broker.unread is not None]
-    if not facts.brokers:
+def _not_known(conditions: RetryConditions) -> Iterable[str]:
+    unclear = [broker.name for broker in conditions.brokers if broker.unread is not None]
+    if not conditions.brokers:
         yield _("No broker of the cluster has been read yet, so it is unknown whether the retry topic exists.")
     elif unclear:
         yield _("Unknown whether the retry topic exists on %s.") % listed(unclear)

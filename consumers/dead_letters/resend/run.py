@@ -103,26 +103,26 @@ def settled_from(items: Sequence[ResendItem]) -> datetime:
 Looked = Search | RocketMQError | str
 
 
-def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime, kept: Kept) -> None:
+def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime, with_heartbeat: Kept) -> None:
     """Sets the outcome of each; SENDING remains where the broker did not answer but may still. Raises WireClosed and
     NotHeld."""
     for target, there in by_target(items).items():
-        looked: Looked
+        found: Looked
         try:
-            looked = kept(partial(_look, ports, job, target, there))
+            found = with_heartbeat(partial(_look, ports, job, target, there))
         except NoEnd as late:
             # The next worker's search would not end either.
-            looked = stored_reason(ResendCause.SEARCH_WITHOUT_END, error=str(late))
+            found = stored_reason(ResendCause.SEARCH_WITHOUT_END, error=str(late))
         for item in there:
-            if isinstance(looked, Search):
-                _conclude(item, looked, job, now)
+            if isinstance(found, Search):
+                _conclude(item, found, job, now)
             elif item.at is None or now - item.at > PATIENCE:
-                error = stored_reason(ResendCause.MAYBE_SENT, why=_unread(looked))
+                error = stored_reason(ResendCause.MAYBE_SENT, why=_unread(found))
                 item.outcome, item.error, item.at = ResendOutcome.UNKNOWN, error, now
 
 
-def _unread(looked: RocketMQError | str) -> str:
-    return looked if isinstance(looked, str) else stored_reason(ResendCause.TARGET_UNREAD, error=str(looked))
+def _unread(problem: RocketMQError | str) -> str:
+    return problem if isinstance(problem, str) else stored_reason(ResendCause.TARGET_UNREAD, error=str(problem))
 
 
 def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> Looked:
@@ -144,17 +144,17 @@ async def _searched(
     """The target, and the DLQ for what is not there. Raises RocketMQError."""
     marks = {job.mark(item) for item in items}
     floor = min(item.floor_offset for item in items if item.floor_offset is not None)
-    looked = await search(admin, target.topic, target.queue_id, floor, marks, deadline_seconds)
-    missing, dlq = marks - set(looked.found), job.diverted_to(target)
+    found = await search(admin, target.topic, target.queue_id, floor, marks, deadline_seconds)
+    missing, dlq = marks - set(found.found), job.diverted_to(target)
     if not missing or dlq is None:
-        return looked
+        return found
     floor = min(item.dlq_floor_offset or 0 for item in items)
     diverted = await search(admin, dlq.topic, dlq.queue_id, floor, missing, deadline_seconds)
-    return Search(looked.found, looked.gap or diverted.gap, diverted.found)
+    return Search(found.found, found.gap or diverted.gap, diverted.found)
 
 
-def _conclude(item: ResendItem, looked: Search, job: ResendJob, now: datetime) -> None:
-    found = send_result(job.mark(item), looked, answered=item.target_offset is not None)
+def _conclude(item: ResendItem, search: Search, job: ResendJob, now: datetime) -> None:
+    found = send_result(job.mark(item), search, answered=item.target_offset is not None)
     item.outcome, item.error, item.target_offset = found.outcome, found.error, found.target_offset
     item.at = None if found.outcome == ResendOutcome.PLANNED else now
 

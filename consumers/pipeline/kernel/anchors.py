@@ -147,8 +147,8 @@ class Anchored:
         share = (offset - first) / np.fmax(seen - first, 1)
         # As if messages had come evenly; where they did not, the reach is twice that. And as far as the knots that were
         # kept: as many are to be found again.
-        kept = at_rows(_lengths_us(anchors), mine)[queue]
-        reach = 2 * share * (seen_at - begin) + kept + LEAST_REACH_US
+        lengths = at_rows(_lengths_us(anchors), mine)[queue]
+        reach = 2 * share * (seen_at - begin) + lengths + LEAST_REACH_US
         goes_on = has_moved & (offset >= first)
         onward, at_most = np.where(goes_on, begin, np.nan), np.where(goes_on, begin + reach, np.nan)
         return cls(found.where(~has_moved), is_oldest, onward, at_most)

@@ -105,7 +105,7 @@ def with_trend(columns: Columns, until_us: int, durations: Durations) -> Columns
     restarted = np.fmax(columns["restarted_us"], _last_set(columns))[chosen]
     minutes = Minutes.of(lists.take(pa.array(chosen)), until_us, restarted, durations)
     size = columns.count
-    falling, standing = np.zeros(size, bool), np.zeros(size, bool)
+    falling, not_draining = np.zeros(size, bool), np.zeros(size, bool)
     slope, begin, end = (np.full(size, np.nan) for _ in range(3))
     rates = {name: columns[name].copy() for name in ("consume_rate", "produce_rate")}
     lowest = np.full(size, np.nan)
@@ -119,20 +119,20 @@ def with_trend(columns: Columns, until_us: int, durations: Durations) -> Columns
         for name in rates:
             over_trend = _mean_rate(newest, name)
             rates[name][chosen] = np.where(np.isnan(over_trend), rates[name][chosen], over_trend)
-        rises, stands = Held.of(len(chosen), durations), Held.of(len(chosen), durations)
+        rises, held_lag = Held.of(len(chosen), durations), Held.of(len(chosen), durations)
         for past in minutes.ends(durations):
             rises.take(*_falls_behind(past, columns, chosen, durations))
-            stands.take(*_does_not_drain(past, columns, chosen, durations))
-        falling[chosen], standing[chosen] = rises.holds, stands.holds
+            held_lag.take(*_does_not_drain(past, columns, chosen, durations))
+        falling[chosen], not_draining[chosen] = rises.holds, held_lag.holds
     drain = drain_seconds(columns["lag_messages"], rates["consume_rate"], rates["produce_rate"])
     expires = expires_in(columns["reserved_seconds"], columns["time_lag_seconds"])
     in_time = drains_within(drain, durations.behind_drain_seconds, expires)
     limit = columns["behind_seconds"]
-    standing |= (columns["time_lag_seconds"] > limit) & ~(lowest <= limit) & ~in_time
+    not_draining |= (columns["time_lag_seconds"] > limit) & ~(lowest <= limit) & ~in_time
     return columns.with_columns(
         {
             "is_falling_behind": falling,
-            "is_not_draining": standing,
+            "is_not_draining": not_draining,
             "drains_in_time": in_time,
             "drain_seconds": drain,
             "trend_slope": slope,
@@ -189,9 +189,9 @@ def _does_not_drain(
     end = _last(past.time_lag)
     expires = expires_in(columns["reserved_seconds"][chosen], end)
     # Where the trend has no rates yet, those of the window decide.
-    stands = (end > limit) & ~np.isnan(_mean_rate(past, "consume_rate")) & _moved(past, columns, chosen, durations)
-    stands &= ~drains_within(_drain(past), durations.behind_drain_seconds, expires)
-    return stands & ~(_lowest(past.known_time_lag) <= limit), stands
+    is_steady = (end > limit) & ~np.isnan(_mean_rate(past, "consume_rate")) & _moved(past, columns, chosen, durations)
+    is_steady &= ~drains_within(_drain(past), durations.behind_drain_seconds, expires)
+    return is_steady & ~(_lowest(past.known_time_lag) <= limit), is_steady
 
 
 def _moved(past: Minutes, columns: Columns, chosen: np.ndarray, durations: Durations) -> np.ndarray:

@@ -278,8 +278,8 @@ def _moment(us: int | None) -> str | None:
     return None if us is None else (EPOCH + timedelta(microseconds=us)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _known(facts: Entry) -> Entry:
-    return {name: value for name, value in facts.items() if value is not None}
+def _known(entry: Entry) -> Entry:
+    return {name: value for name, value in entry.items() if value is not None}
 
 
 _text: Callable[[object], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

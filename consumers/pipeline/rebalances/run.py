@@ -169,7 +169,7 @@ class ChangedGroups:
         }
         reach = min(starts.values()) - lookback
         pops = pop_answers(starts)
-        facts = RebalanceInputs.of(groups, reach, until)
+        inputs = RebalanceInputs.of(groups, reach, until)
         rows = [
             {
                 "cluster": group.cluster.name,
@@ -180,7 +180,7 @@ class ChangedGroups:
                 "shares_queues": pops.get(group.pk, NO_ANSWER).pops is not True,
                 **stored.episode_before(group.pk),
                 "subscribed": sorted({one["topic"] for one in group.subscriptions}),
-                **facts.of_group(group),
+                **inputs.of_group(group),
             }
             for group in groups
         ]

@@ -141,28 +141,28 @@ def fallen_part(fallen: FallenQueue) -> RepeatPart | None:
     where it was set, whatever readings saw of that."""
     if fallen.is_move or (fallen.is_shared and fallen.reset is None):
         return None
-    verdict = next(found for rule in RULES if (found := rule(fallen)) is not None)
-    if not verdict.is_certain and fallen.is_kept:
+    cause = next(found for rule in RULES if (found := rule(fallen)) is not None)
+    if not cause.is_certain and fallen.is_kept:
         return None
     least = fallen.from_offset - fallen.to_offset
     fell = evidence(RepeatEvidence.OFFSET_FELL, from_offset=fallen.from_offset, to_offset=fallen.to_offset)
     if fallen.given_up_by is not None:
         fell = evidence(RepeatEvidence.OWNER_STAYED, client_id=fallen.given_up_by)
-        verdict = replace(verdict, confidence=Confidence.LIKELY, is_certain=False)
+        cause = replace(cause, confidence=Confidence.LIKELY, is_certain=False)
     high = max(fallen.reached - fallen.restart, least)
     return RepeatPart(
-        cause=verdict.cause,
-        confidence=verdict.confidence,
+        cause=cause.cause,
+        confidence=cause.confidence,
         after_us=fallen.before_us,
         at_us=fallen.at_us,
         topic=fallen.topic,
         broker=fallen.broker,
         queue_id=fallen.queue_id,
-        low=least if verdict.is_certain else 0,
+        low=least if cause.is_certain else 0,
         high=high,
         from_offset=fallen.restart,
         until_offset=fallen.restart + high,
-        evidence=[*verdict.evidence, fell],
+        evidence=[*cause.evidence, fell],
     )
 
 

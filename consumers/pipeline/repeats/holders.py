@@ -16,14 +16,14 @@ NO_REPORT_OLDER = timedelta(seconds=60)
 def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> int | None:
     """The end of what its owner held when it last reported before; null where that is not known, or too old, or where
     it may have finished more behind a first message that stood."""
-    spoken = [one for one in reports if since - NO_REPORT_OLDER <= one.last_seen <= at]
-    if not spoken:
+    recent = [one for one in reports if since - NO_REPORT_OLDER <= one.last_seen <= at]
+    if not recent:
         return None
-    newest = max(spoken, key=lambda one: one.last_seen)
+    newest = max(recent, key=lambda one: one.last_seen)
     if newest.cached_max is None:
         return newest.commit_offset
-    stands = newest.head_since is not None and newest.last_seen - newest.head_since >= STANDS
-    if stands and (newest.cached_count is None or newest.cached_count <= MOST_THREADS):
+    is_stuck = newest.head_since is not None and newest.last_seen - newest.head_since >= STANDS
+    if is_stuck and (newest.cached_count is None or newest.cached_count <= MOST_THREADS):
         return None
     end = newest.cached_max + 1
     in_flight = 0 if newest.commit_offset is None else max(end - newest.commit_offset, 0)

@@ -52,9 +52,9 @@ def with_lines(part: RepeatPart, lines: Sequence[LoggedLine]) -> RepeatPart:
     spec = REPEAT_CAUSES[part.cause]
     proving = [line for line in near if line.code in spec.proven_by]
     supporting = [line for line in near if line.code in spec.supported_by]
-    kept = [_entry(line) for line in [*proving, *supporting][:LINES_KEPT]]
+    entries = [_entry(line) for line in [*proving, *supporting][:LINES_KEPT]]
     confidence = Confidence.PROVEN if proving else part.confidence
-    return replace(part, confidence=confidence, evidence=[*part.evidence, *kept]) if kept else part
+    return replace(part, confidence=confidence, evidence=[*part.evidence, *entries]) if entries else part
 
 
 def _cause(part: RepeatPart, near: Sequence[LoggedLine]) -> RepeatCause:

@@ -74,16 +74,16 @@ Rule = Callable[[MovedQueue, float], MoveVerdict | None]
 
 def moved_part(moved: MovedQueue, held_seconds: float) -> RepeatPart | None:
     """None where nothing came again. The first rule that holds names the cause."""
-    verdict = next(found for rule in RULES if (found := rule(moved, held_seconds)) is not None)
-    is_doubled = verdict.cause in (RepeatCause.TWO_OWNERS, RepeatCause.DUPLICATE_CLIENT_ID)
+    cause = next(found for rule in RULES if (found := rule(moved, held_seconds)) is not None)
+    is_doubled = cause.cause in (RepeatCause.TWO_OWNERS, RepeatCause.DUPLICATE_CLIENT_ID)
     if not is_doubled and (moved.was_set_back or not _may_have_repeated(moved)):
         return None
     # What two owners both consumed goes on beyond where the second began: nobody counts that.
     high = None if is_doubled else moved.high
     unknown = RepeatUnknown.OVERLAP_NOT_COUNTED if is_doubled else RepeatUnknown.OWNER_NOT_SAMPLED
     return RepeatPart(
-        cause=verdict.cause,
-        confidence=verdict.confidence,
+        cause=cause.cause,
+        confidence=cause.confidence,
         after_us=moved.after_us,
         at_us=moved.at_us,
         topic=moved.topic,
@@ -94,7 +94,7 @@ def moved_part(moved: MovedQueue, held_seconds: float) -> RepeatPart | None:
         from_offset=moved.from_offset,
         until_offset=None if is_doubled else moved.until_offset,
         unknown=unknown if high is None or moved.low is None else None,
-        evidence=verdict.evidence,
+        evidence=cause.evidence,
     )
 
 

@@ -186,10 +186,10 @@ def _retry_spans(
         return
     windows = GroupWindow.objects.filter(step_seconds=60, start__gte=start, start__lt=end)
     windows = windows.filter(group__cluster__name__in=clusters)
-    came = windows.filter(into_retry__gt=0)
+    retried = windows.filter(into_retry__gt=0)
     unknown = windows.filter(into_retry=None, group__in=going_on)
     names = ("group_id", "group__cluster_id", "start", "into_retry", "out_of_retry")
-    found = [row for chosen in ((came, unknown) if going_on else (came,)) for row in chosen.values_list(*names)]
+    found = [row for chosen in ((retried, unknown) if going_on else (retried,)) for row in chosen.values_list(*names)]
     readings = _reading_times({row[1] for row in found}, start - reach, end)
     minutes: dict[int, list[RetryMinute]] = {}
     for group, cluster, at, into, out in found:

@@ -206,7 +206,7 @@ class Around:
             one = {**one, "to_offset": file.offset}
         is_of_broker = bool(unread or slave or one["was_lost"])
         away = unread[0] if unread else None
-        kept = resumed = False
+        is_same_member = resumed = False
         held_to = held_until(reports, one["from_offset"], since, at) if away is None else None
         if is_of_broker:
             held = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until)
@@ -214,10 +214,10 @@ class Around:
             answer_times = self.stored.answer_times(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(
                 group.name, {}
             )
-            kept = is_kept(reports, held_reports, one["from_offset"], since, at) or (
+            is_same_member = is_kept(reports, held_reports, one["from_offset"], since, at) or (
                 away is not None and has_kept(held_reports, answer_times, one["from_offset"], away, at)
             )
-            resumed = not kept and is_resumed(reports, held_reports, one["from_offset"], away or at)
+            resumed = not is_same_member and is_resumed(reports, held_reports, one["from_offset"], away or at)
             held_to = held_to if away is None else held_before(reports, held_reports, one["from_offset"], since, away)
         fallen = FallenQueue(
             topic=place[0],
@@ -230,7 +230,7 @@ class Around:
             and any(begun <= at and since <= ended for begun, ended in self.moves.get((group.pk, place), ())),
             is_shared=self._is_shared(group.pk, place, since, at),
             held_until=held_to,
-            is_kept=kept,
+            is_kept=is_same_member,
             is_resumed=resumed,
             away_us=None if away is None else microseconds(away),
             back_us=microseconds(readings.last_asked(one["broker"], unread)) if unread else None,

@@ -46,11 +46,11 @@ class MinOffsets:
         """Adds the queues of `queues` (topic, queue_id) and forgets all others."""
         topics = encoded(queues["topic"])
         keys = distinct_sorted(codes(topics, topics.dictionary) << QUEUE_BITS | queue_ids(queues))
-        old, kept = self._places(keys, topics.dictionary)
+        old, remembered = self._places(keys, topics.dictionary)
         none = (0, NEVER, NEVER)
         if len(self.keys):
             columns = zip((self.values, self.asked_at, self.ends), none, strict=True)
-            self.values, self.asked_at, self.ends = (np.where(kept, column[old], one) for column, one in columns)
+            self.values, self.asked_at, self.ends = (np.where(remembered, column[old], one) for column, one in columns)
         else:
             self.values, self.asked_at, self.ends = (np.full(len(keys), one, np.int64) for one in none)
         self.topics, self.keys = topics.dictionary, keys

@@ -69,9 +69,9 @@ _PRINTED_OBJECT = re.compile(r"([\w.$/]{1,255})@[0-9a-f]+")
 
 def kept_settings(properties: Mapping[str, str]) -> dict[str, str]:
     """Settings by name; for the offset store, the class in place of the printed object."""
-    kept = {name: properties[name][:LONGEST_SETTING] for name in KEPT if name in properties}
+    settings = {name: properties[name][:LONGEST_SETTING] for name in KEPT if name in properties}
     store = offset_store(properties)
-    return kept if store is None else kept | {OFFSET_STORE: store}
+    return settings if store is None else settings | {OFFSET_STORE: store}
 
 
 def offset_store(properties: Mapping[str, str]) -> str | None:

@@ -60,8 +60,8 @@ def rotation(
     asked_at: dict[str, datetime | None] = {}
     known: dict[str, KnownGroup] = {}
     columns = ("name", "membership_at", "sub_version", "members_changed_at", "settled_at")
-    for name, at, *facts in cluster.groups.filter(kind=GroupKind.USER).values_list(*columns):
-        asked_at[name], known[name] = at, KnownGroup(*facts)
+    for name, at, *values in cluster.groups.filter(kind=GroupKind.USER).values_list(*columns):
+        asked_at[name], known[name] = at, KnownGroup(*values)
     present = Client.objects.filter(group__cluster=cluster, gone_by=None)
     for group, client, connections, at in present.values_list(
         "group__name", "client_id", "connections", "running_info_at"

@@ -183,7 +183,7 @@ def _groups_of(rest: str, groups: Mapping[str, object], normal: set[str]) -> lis
     group, plus, _ = rest.partition("+")
     if plus:
         return [group] if group in groups else []
-    places = [at for at, letter in enumerate(rest) if letter == "_"]
+    places = [at for at, character in enumerate(rest) if character == "_"]
     return [rest[:at] for at in places if rest[:at] in groups and rest[at + 1 :] in normal]
 
 

@@ -39,7 +39,7 @@ def record_delays(cluster: Cluster, reading: Iterable[BrokerDelays], now: dateti
     with transaction.atomic():
         names = set(cluster.brokers.values_list("name", flat=True))
         for gone in set(cluster.delay_levels.values_list("broker", flat=True).distinct()) - names:
-            _forget(cluster, gone, kept=())
+            _forget(cluster, gone, present=())
         for broker in reading:
             _record_broker(cluster, broker, now)
 
@@ -50,7 +50,7 @@ def _record_broker(cluster: Cluster, broker: BrokerDelays, now: datetime) -> Non
         row.update(delays_error=broker.error)
         return
     row.update(delays_at=now, delays_error=None, **_wheel(broker, now))
-    _forget(cluster, broker.broker, kept=broker.levels)
+    _forget(cluster, broker.broker, present=broker.levels)
     _store(DelayLevel, OFFSETS, (_level(cluster, broker.broker, *one, now) for one in broker.levels.items()))
     good = {level: sample for level, sample in broker.samples.items() if sample.error is None}
     _store(DelayLevel, SAMPLE, (_sampled(cluster, broker, *one, now) for one in good.items()))
@@ -68,9 +68,9 @@ def _wheel(broker: BrokerDelays, now: datetime) -> dict[str, Any]:
     return {"wheel": dict(broker.wheel.counts or {}), "wheel_at": now, "wheel_error": None}
 
 
-def _forget(cluster: Cluster, broker: str, kept: Iterable[int]) -> None:
-    cluster.delay_levels.filter(broker=broker).exclude(level__in=kept).delete()
-    Rung.objects.filter(group__cluster=cluster, broker=broker).exclude(level__in=kept).delete()
+def _forget(cluster: Cluster, broker: str, present: Iterable[int]) -> None:
+    cluster.delay_levels.filter(broker=broker).exclude(level__in=present).delete()
+    Rung.objects.filter(group__cluster=cluster, broker=broker).exclude(level__in=present).delete()
 
 
 def _level(cluster: Cluster, broker: str, level: int, read: LevelReading, now: datetime) -> DelayLevel:

@@ -251,10 +251,10 @@ def stamp(rows: QuerySet[Any], keys: list[int], **values: Any) -> None:
 
 def stamp_each(rows: QuerySet[Any], fields: Sequence[str], wanted: Mapping[int, tuple[Any, ...]]) -> None:
     """The values of `fields` by primary key. Few values differ: all rows with the same values share one statement."""
-    alike: dict[tuple[Any, ...], list[int]] = {}
+    same_values: dict[tuple[Any, ...], list[int]] = {}
     for key, values in wanted.items():
-        alike.setdefault(values, []).append(key)
-    for values, keys in alike.items():
+        same_values.setdefault(values, []).append(key)
+    for values, keys in same_values.items():
         stamp(rows, keys, **dict(zip(fields, values, strict=True)))
 
 

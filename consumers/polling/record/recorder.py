@@ -231,9 +231,9 @@ class Recorder:
         unread = self.stored.take(~on_read_brokers)
         # A broadcasting group's offset leaves the broker with its members: the queue stays, and its lag is unknown.
         silent = np.isin(gone.groups, list(broadcasting))
-        kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), UnknownReason.NOT_REPORTED)
+        unreported = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), UnknownReason.NOT_REPORTED)
         last = Reading.objects.filter(cluster=self.cluster).first()
-        after = remembering(fresh.joined(kept), self.stored, self.read_at)
+        after = remembering(fresh.joined(unreported), self.stored, self.read_at)
         after = with_first_stored(after, self.stored, ends_read(last), reading.taken_at)
         for part, waiting in by_waiting(self.stored, after, changed(self.stored, after), reading.taken_at):
             write(after.take(part), reading.taken_at, **waiting)

@@ -195,8 +195,8 @@ def changed(before: Columns, after: Columns) -> np.ndarray:
     return ~same
 
 
-def write(rows: Columns, now: datetime, **alike: Any) -> None:
-    """Stores the rows, in short transactions. `alike`: values of other fields, the same in all rows."""
+def write(rows: Columns, now: datetime, **shared: Any) -> None:
+    """Stores the rows, in short transactions. `shared`: values of other fields, the same in all rows."""
     for start in range(0, len(rows.keys), BATCH):
         part = rows.take(np.arange(start, min(start + BATCH, len(rows.keys))))
         columns: dict[str, Sequence[Any]] = {"group": part.groups.tolist(), "queue": part.queues.tolist()}
@@ -204,7 +204,7 @@ def write(rows: Columns, now: datetime, **alike: Any) -> None:
             values = part.offsets[:, number].tolist()
             columns[name] = [None if value == NULL else _stored(name, value) for value in values]
         columns |= {"unknown_reason": part.reasons.to_list(), "changed_at": [now] * len(part.keys)}
-        columns |= {name: [value] * len(part.keys) for name, value in alike.items()}
+        columns |= {name: [value] * len(part.keys) for name, value in shared.items()}
         upsert(QueueSnapshot, ("group", "queue"), columns)
 
 

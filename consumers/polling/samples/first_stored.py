@@ -205,10 +205,10 @@ def forget_moved(memory: SampleMemory, brokers: Iterable[BrokerReading]) -> set[
         if broker.rows is None:
             continue
         held = {key: answer for key, answer in memory.first.items() if key[2] == broker.name}
-        standing = {one.key: one for one in _lagging_of(broker, held) if one.offset == held[one.key].offset}
-        anew = {key for key, one in standing.items() if one.end < memory.ends.get(key, 0)}
-        gone |= (held.keys() - standing.keys()) | anew
-        memory.ends.update({key: one.end for key, one in standing.items()})
+        unmoved = {one.key: one for one in _lagging_of(broker, held) if one.offset == held[one.key].offset}
+        anew = {key for key, one in unmoved.items() if one.end < memory.ends.get(key, 0)}
+        gone |= (held.keys() - unmoved.keys()) | anew
+        memory.ends.update({key: one.end for key, one in unmoved.items()})
     for key in gone:
         del memory.first[key]
     # Of answers that others took the place of, too.

@@ -72,8 +72,8 @@ def forget_started(memory: SampleMemory, brokers: Iterable[BrokerReading]) -> se
             continue
         held = [key for key in memory.starts if key[2] == broker.name]
         at = places(broker.rows, [(group, topic, queue_id) for group, topic, _, queue_id in held])
-        still = {one.key for one in _unstarted(broker, list(at.values()))}
-        gone |= set(held) - still
+        unstarted = {one.key for one in _unstarted(broker, list(at.values()))}
+        gone |= set(held) - unstarted
     for key in gone:
         del memory.starts[key]
     return gone

@@ -299,9 +299,9 @@ class SamplesReading:
         return {**asked, "calls": self.calls, "seconds": round(self.seconds, 4), "clocks": clocks}
 
 
-def evicted(answers: dict[QueueKey, Answer], kept: int = KEPT) -> set[QueueKey]:
-    """Takes the answers that were asked longest ago out, down to `kept`; returns their keys."""
-    surplus = sorted(answers, key=lambda key: answers[key].asked_at)[: max(0, len(answers) - kept)]
+def evicted(answers: dict[QueueKey, Answer], most: int = KEPT) -> set[QueueKey]:
+    """Takes the answers that were asked longest ago out, down to `most`; returns their keys."""
+    surplus = sorted(answers, key=lambda key: answers[key].asked_at)[: max(0, len(answers) - most)]
     for key in surplus:
         del answers[key]
     return set(surplus)

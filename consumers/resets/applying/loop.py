@@ -139,9 +139,9 @@ class _ReadBack:
         offset = found.offsets[key]
         after = before.failed(offset.error) if isinstance(offset, Unread) else before.read(now, offset)
         self._series[key] = after
-        verdict = outcome_of(written(row, self._began), after, self._present, self._timing, now)
-        fill(row, after, verdict)
-        return verdict is not None or len(after.changes) > len(before.changes)
+        settled = outcome_of(written(row, self._began), after, self._present, self._timing, now)
+        fill(row, after, settled)
+        return settled is not None or len(after.changes) > len(before.changes)
 
     def _save(self, rows: Sequence[ResetQueue], now: datetime) -> None:
         is_due = seconds_between(self._kept_at, now) >= KEPT_SECONDS
@@ -180,12 +180,12 @@ def written(row: ResetQueue, began: datetime) -> Written:
     )
 
 
-def fill(row: ResetQueue, series: Series, verdict: SettledOutcome | None) -> None:
+def fill(row: ResetQueue, series: Series, settled: SettledOutcome | None) -> None:
     row.readings = saved(series)
     row.after_at = series.last_at
     row.after = series.last if series.changes else None
-    if verdict is not None:
-        row.step, row.outcome, row.evidence = ResetStep.READ_BACK, verdict.outcome, verdict.evidence
+    if settled is not None:
+        row.step, row.outcome, row.evidence = ResetStep.READ_BACK, settled.outcome, settled.evidence
 
 
 def _to_read(reset: Reset) -> Iterable[ResetQueue]:

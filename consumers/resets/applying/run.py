@@ -57,8 +57,8 @@ def doubt(rows: Sequence[ResetQueue], now: datetime) -> None:
 
 
 def _may_be_written_again(row: ResetQueue, fresh: GroupSetup) -> bool:
-    facts = fresh.queues.get(QueueKey.of(row))
-    if facts is None or facts.error is not None or row.target is None or facts.now_offset != row.before:
+    queue = fresh.queues.get(QueueKey.of(row))
+    if queue is None or queue.error is not None or row.target is None or queue.now_offset != row.before:
         return False
     if row.method == ResetMethod.CLIENT or row.before == row.target:
         return False

@@ -142,18 +142,18 @@ async def look_before(ports: Ports, group: str, rows: Sequence[ResetQueue]) -> l
     return list(await asyncio.gather(*(look(row) for row in rows)))
 
 
-def is_there_by_itself(row: ResetQueue, stands: int | RocketMQError | None) -> bool:
+def is_there_by_itself(row: ResetQueue, current: int | RocketMQError | None) -> bool:
     """The queue has nothing left to skip. Does not apply where members are told all queues of a topic at once."""
-    if row.method == ResetMethod.CLIENT or row.now_offset is None or row.target is None or not isinstance(stands, int):
+    if row.method == ResetMethod.CLIENT or row.now_offset is None or row.target is None or not isinstance(current, int):
         return False
-    return row.now_offset < row.target <= stands
+    return row.now_offset < row.target <= current
 
 
-def why_left_alone(row: ResetQueue, stands: int | RocketMQError | None, tolerance: int) -> LeftAlone | None:
+def why_left_alone(row: ResetQueue, current: int | RocketMQError | None, tolerance: int) -> LeftAlone | None:
     """Null where the queue may be written as planned."""
-    if isinstance(stands, RocketMQError):
-        return LeftAlone(stored_reason(ApplyReason.BEFORE_UNREAD, error=str(stands)), stands)
-    if moved := why_offset_moved(row, stands, tolerance):
+    if isinstance(current, RocketMQError):
+        return LeftAlone(stored_reason(ApplyReason.BEFORE_UNREAD, error=str(current)), current)
+    if moved := why_offset_moved(row, current, tolerance):
         return LeftAlone(stored_reason(ApplyReason.LEFT_ALONE, why=moved))
     return None
 
@@ -216,14 +216,14 @@ class Writing:
         """By row, those that must not be written. Sets the present offsets of the others."""
         self._hold.renew_if_old(self._clock())
         ports, group = self._ports, self._reset.group_name
-        stands = keep_alive(
+        current = keep_alive(
             self._hold,
             self._clock,
             lambda: ports.wire.run(look_before(ports, group, rows)),
             beat_seconds=self._beat_seconds,
         )
         now, left_alone = self._clock(), {}
-        for row, there in zip(rows, stands, strict=True):
+        for row, there in zip(rows, current, strict=True):
             if not isinstance(there, RocketMQError):
                 row.before, row.before_at = there, now
             if why := why_left_alone(row, there, settings.RESET_TOLERANCE_MESSAGES):

@@ -27,11 +27,11 @@ class Choice:
     named: bool
 
 
-def choice_of(reset: Reset, group: ConsumerGroup, kept: Kept) -> Choice:
+def choice_of(reset: Reset, group: ConsumerGroup, with_heartbeat: Kept) -> Choice:
     """Raises ResetRefused where the past has nothing to return to."""
     queues, target = _stored_queues(reset), TARGETS[ResetKind(reset.kind)]
     named = queues is not None or reset.topics is not None or target.names_queues
-    if queues is None and (own := target.own_queues(reset, kept)) is not None:
+    if queues is None and (own := target.own_queues(reset, with_heartbeat)) is not None:
         queues = tuple(key for key in own if _is_within(key, reset.topics, reset.brokers))
         named = target.names_queues
     if queues is not None:

@@ -255,7 +255,7 @@ async def gather(
         languages=who.languages,
         pop_topics=pops,
         brokers=_by_name(brokers),
-        queues={facts.key: facts for facts in queues},
+        queues={queue.key: queue for queue in queues},
     )
 
 

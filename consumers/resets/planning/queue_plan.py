@@ -186,18 +186,18 @@ def planned_row(reset_id: UUID, planned: Planned) -> ResetQueue:
     return row
 
 
-def left_out_row(reset_id: UUID, key: QueueKey, why: str, facts: QueueOffsets | None, aim: Aim | None) -> ResetQueue:
-    """`facts` and `aim`: as far as they are known."""
+def left_out_row(reset_id: UUID, key: QueueKey, why: str, queue: QueueOffsets | None, aim: Aim | None) -> ResetQueue:
+    """`queue` and `aim`: as far as they are known."""
     row = ResetQueue(reset_id=reset_id, topic=key.topic, broker=key.broker, queue_id=key.queue_id, left_out=why)
-    is_read = facts is not None and facts.error is None
-    if facts is not None:
-        row.min_offset, row.max_offset, row.now_offset = facts.min_offset, facts.max_offset, facts.now_offset
+    is_read = queue is not None and queue.error is None
+    if queue is not None:
+        row.min_offset, row.max_offset, row.now_offset = queue.min_offset, queue.max_offset, queue.now_offset
     if aim is not None:
         row.wanted, row.target, row.clipped = aim.wanted, aim.target, aim.clipped
     reasons = {
-        "min_offset": why if facts is None else facts.error,
-        "max_offset": why if facts is None else facts.error,
-        "now_offset": NEVER_COMMITTED if is_read else why if facts is None else facts.error,
+        "min_offset": why if queue is None else queue.error,
+        "max_offset": why if queue is None else queue.error,
+        "now_offset": NEVER_COMMITTED if is_read else why if queue is None else queue.error,
         **dict.fromkeys(("wanted", "target", "target_time", "replayed_messages", "skipped_messages", "method"), why),
     }
     row.unknown = {name: reason for name, reason in reasons.items() if getattr(row, name) is None}
@@ -288,13 +288,13 @@ def totals_of(rows: Iterable[ResetQueue]) -> Totals:
 SHOWN = 5
 
 
-def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupSetup, rows: Sequence[ResetQueue]) -> list[str]:
+def warnings_of(reset: Reset, group: ConsumerGroup, setup: GroupSetup, rows: Sequence[ResetQueue]) -> list[str]:
     """In the order of importance. Some queries."""
     totals = totals_of(rows)
     moving = {row.topic for row in rows if row.left_out is None}
     return [
         *of_amounts(totals),
-        *consequences(totals.methods.keys(), moving, facts),
+        *consequences(totals.methods.keys(), moving, setup),
         *of_gaps(totals),
         *_of_nearest(reset, rows),
         *_of_strangers(group, {row.broker for row in rows if row.left_out is None}),

@@ -135,14 +135,14 @@ class Draft:
     warnings: list[str]
 
 
-def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, kept: Kept) -> Draft:
+def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, with_heartbeat: Kept) -> Draft:
     """Raises ResetRefused."""
-    return _Draft(reset, group, ports, now, kept).made()
+    return _Draft(reset, group, ports, now, with_heartbeat).made()
 
 
 class _Draft:
-    def __init__(self, reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, kept: Kept) -> None:
-        self._reset, self._group, self._ports, self._now, self._kept = reset, group, ports, now, kept
+    def __init__(self, reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, with_heartbeat: Kept) -> None:
+        self._reset, self._group, self._ports, self._now, self._kept = reset, group, ports, now, with_heartbeat
         self._kind = ResetKind(reset.kind)
         self._masters = Masters(ports)
         self._left_out: dict[QueueKey, str] = {}
@@ -151,19 +151,19 @@ class _Draft:
     def made(self) -> Draft:
         picked = self._picked()
         known = known_of(self._group)
-        facts = self._run(lambda: gather(self._ports, self._group.name, picked.keys, known, self._now, self._masters))
+        setup = self._run(lambda: gather(self._ports, self._group.name, picked.keys, known, self._now, self._masters))
         group = self._group
         if against := refusals_of_group(
-            facts, last_message_model=group.message_model, outside_store=group.outside_store
+            setup, last_message_model=group.message_model, outside_store=group.outside_store
         ):
             raise ResetRefused(stored_reasons(against))
-        aims = self._aims(facts)
+        aims = self._aims(setup)
         if not self._reset.clip and (outside := why_not_clipped(list(aims.values()))):
             raise ResetRefused(outside)
-        methods = self._methods(facts, aims, picked)
+        methods = self._methods(setup, aims, picked)
         self._check_something_moves(any(way != ResetMethod.NOTHING for way in methods.values()))
-        rows = self._rows(facts, aims, methods)
-        return Draft(facts, rows, [*warnings_of(self._reset, group, facts, rows), *self._warnings])
+        rows = self._rows(setup, aims, methods)
+        return Draft(setup, rows, [*warnings_of(self._reset, group, setup, rows), *self._warnings])
 
     def _run(self, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
         return self._kept(lambda: self._ports.wire.run(work()))
@@ -179,12 +179,12 @@ class _Draft:
         self._left_out |= picked.left_out
         return picked
 
-    def _aims(self, facts: GroupSetup) -> dict[QueueKey, Aim]:
+    def _aims(self, setup: GroupSetup) -> dict[QueueKey, Aim]:
         """Queues that could not be read, or that have no target, are excluded."""
-        read = {key: queue for key, queue in facts.queues.items() if queue.error is None}
+        read = {key: queue for key, queue in setup.queues.items() if queue.error is None}
         self._left_out |= {
             key: stored_reason(PlanReason.QUEUE_UNREADABLE, error=queue.error)
-            for key, queue in facts.queues.items()
+            for key, queue in setup.queues.items()
             if queue.error
         }
         found = self._found(read)
@@ -201,11 +201,11 @@ class _Draft:
         at = target.searched_time(self._reset.value, self._now)
         return {} if at is None else self._run(lambda: search(self._masters, read.values(), at))
 
-    def _methods(self, facts: GroupSetup, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:
+    def _methods(self, setup: GroupSetup, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:
         methods: dict[QueueKey, ResetMethod | LeftOut] = {key: LeftOut(why) for key, why in self._left_out.items()}
         for key, one in aims.items():
             whole = (key.topic, key.broker) in picked.whole
-            methods[key] = method_of(self._kind, facts, facts.queues[key], one.target, one.clipped, whole)
+            methods[key] = method_of(self._kind, setup, setup.queues[key], one.target, one.clipped, whole)
         settled = together(methods)
         self._left_out |= {key: way.reason for key, way in settled.items() if isinstance(way, LeftOut)}
         return {key: way for key, way in settled.items() if isinstance(way, ResetMethod)}
@@ -219,14 +219,14 @@ class _Draft:
         raise ResetRefused(stored_reason(PlanReason.NOTHING_MOVABLE, why=stored_reasons(reasons[:NAMED])))
 
     def _rows(
-        self, facts: GroupSetup, aims: Mapping[QueueKey, Aim], methods: Mapping[QueueKey, ResetMethod]
+        self, setup: GroupSetup, aims: Mapping[QueueKey, Aim], methods: Mapping[QueueKey, ResetMethod]
     ) -> list[ResetQueue]:
         moved = [aims[key] for key in methods]
         times = self._run(lambda: message_times(self._masters, moved, settings.RESET_MESSAGE_TIMES))
         pk = self._reset.pk
         rows = [planned_row(pk, Planned(aims[key], method, times[key])) for key, method in methods.items()]
         rows += [
-            left_out_row(pk, key, why, facts.queues.get(key), aims.get(key)) for key, why in self._left_out.items()
+            left_out_row(pk, key, why, setup.queues.get(key), aims.get(key)) for key, why in self._left_out.items()
         ]
         return sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id))
 
@@ -279,13 +279,13 @@ def _write(reset: Reset, made: Draft, hold: Hold, now: datetime) -> None:
         note_work(reset, stored_reason(ResetAct.PLANNED, planned_queues=len(made.rows)), now)
 
 
-def seen_of(facts: GroupSetup) -> dict[str, Any]:
+def seen_of(setup: GroupSetup) -> dict[str, Any]:
     """The value of `Reset.seen`."""
     return {
-        "members": None if facts.members is None else list(facts.members),
-        "orderly": facts.orderly,
-        "message_model": facts.message_model,
-        "consume_type": facts.consume_type,
+        "members": None if setup.members is None else list(setup.members),
+        "orderly": setup.orderly,
+        "message_model": setup.message_model,
+        "consume_type": setup.consume_type,
         "brokers": {
             name: {
                 "version": broker.version,
@@ -293,7 +293,7 @@ def seen_of(facts: GroupSetup) -> dict[str, Any]:
                 "permission": broker.permission,
                 "address": broker.address,
             }
-            for name, broker in sorted(facts.brokers.items())
+            for name, broker in sorted(setup.brokers.items())
         },
     }
 

@@ -133,8 +133,8 @@ def unread_reason(brokers: Sequence[BrokerConditions]) -> str | None:
     return next((broker.unread for broker in brokers if broker.unread is not None), None)
 
 
-def nobody_holds(facts: RetryConditions) -> str:
-    words = {"group": facts.group, "cluster": facts.cluster}
+def nobody_holds(conditions: RetryConditions) -> str:
+    words = {"group": conditions.group, "cluster": conditions.cluster}
     return gettext("No known broker of %(cluster)s has a topic that %(group)s consumes.") % words
 
 
@@ -143,14 +143,14 @@ def at(brokers: Sequence[BrokerConditions]) -> str:
     return f"-b {brokers[0].address}" if len(brokers) == 1 else "-b ADDRESS"
 
 
-def sub_group(facts: RetryConditions, brokers: Sequence[BrokerConditions], option: str) -> str:
+def sub_group(conditions: RetryConditions, brokers: Sequence[BrokerConditions], option: str) -> str:
     """The command sets every value of the group: those left out become its defaults (RocketMQ 5.4.0,
     UpdateSubGroupSubCommand)."""
-    return f"mqadmin updateSubGroup -n '{facts.namesrv}' {at(brokers)} -g {facts.group} {option}"
+    return f"mqadmin updateSubGroup -n '{conditions.namesrv}' {at(brokers)} -g {conditions.group} {option}"
 
 
-def topic_permission(facts: RetryConditions, brokers: Sequence[BrokerConditions], topic: str) -> str:
-    return f"mqadmin updateTopicPerm -n '{facts.namesrv}' {at(brokers)} -t '{topic}' -p 6"
+def topic_permission(conditions: RetryConditions, brokers: Sequence[BrokerConditions], topic: str) -> str:
+    return f"mqadmin updateTopicPerm -n '{conditions.namesrv}' {at(brokers)} -t '{topic}' -p 6"
 
 
 # Which brokers take a failed message, by which of the two ways.
@@ -276,8 +276,8 @@ class RetryCheck:
     of_many: Promise | None = None
     cure_of_many: Promise | None = None
 
-    def __call__(self, facts: RetryConditions) -> Condition:
-        found = self.rule(facts)
+    def __call__(self, conditions: RetryConditions) -> Condition:
+        found = self.rule(conditions)
         return Condition(
             name=self.name,
             ok=found.ok,

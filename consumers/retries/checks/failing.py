@@ -39,11 +39,11 @@ def conditions_of(cluster: str, group: str, now: datetime) -> list[Condition]:
     return conditions(group_facts(cluster, group, now))
 
 
-def conditions(facts: RetryConditions) -> list[Condition]:
+def conditions(conditions: RetryConditions) -> list[Condition]:
     meant = {Of.ALL}
-    if not facts.is_broadcasting:
-        meant |= {Of.RETRIES, Of.POPPING if facts.is_popping else Of.SENDING_BACK}
-    return sorted((check(facts) for check in CHECKS.values() if check.of in meant), key=lambda found: found.place)
+    if not conditions.is_broadcasting:
+        meant |= {Of.RETRIES, Of.POPPING if conditions.is_popping else Of.SENDING_BACK}
+    return sorted((check(conditions) for check in CHECKS.values() if check.of in meant), key=lambda found: found.place)
 
 
 # Which groups may fail a retry condition: found in SQL among all groups, so that only these are evaluated one by one.
@@ -258,25 +258,27 @@ def _judged(
     """Suspects by the rules themselves. What a `closed` broker leads to is told with it; by cluster and name."""
     wanted = {row.group_id for rows in single.values() for row in rows}
     groups = ConsumerGroup.objects.filter(pk__in=wanted).select_related("cluster")
-    facts = {group.pk: one for group, one in zip(groups, facts_of(list(groups), now), strict=True)} if wanted else {}
+    conditions = (
+        {group.pk: one for group, one in zip(groups, facts_of(list(groups), now), strict=True)} if wanted else {}
+    )
     found: dict[tuple[int, ConditionName], FailingGroup] = {}
     for name, rows in single.items():
         for pk in {row.group_id for row in rows}:
             since = min(row.since for row in rows if row.group_id == pk)
             for rule in (CHECKS[name], accepted) if name in MAY_LEAVE_NONE else (CHECKS[name],):
-                condition = rule(facts[pk])
-                places = {(facts[pk].cluster, broker) for broker in condition.brokers}
+                condition = rule(conditions[pk])
+                places = {(conditions[pk].cluster, broker) for broker in condition.brokers}
                 if condition.is_failing and not (rule is accepted and closed & places):
-                    found[pk, condition.name] = _row(facts[pk], condition, since)
+                    found[pk, condition.name] = _row(conditions[pk], condition, since)
     return list(found.values())
 
 
-def _row(facts: RetryConditions, condition: Condition, since: datetime) -> FailingGroup:
+def _row(conditions: RetryConditions, condition: Condition, since: datetime) -> FailingGroup:
     return copied(
         FailingGroup,
         condition,
-        cluster=facts.cluster,
-        group=facts.group,
+        cluster=conditions.cluster,
+        group=conditions.group,
         broker=condition.brokers[0] if len(condition.brokers) == 1 else None,
         groups=1,
         since=since,

@@ -26,11 +26,11 @@ from consumers.words.spans import age, count, counted
 
 # What follows from how members are set, and from the messages that they hold.
 @check(ConditionName.ORIGINALS, FindingSeverity.INFO, Of.SENDING_BACK)
-def originals(facts: RetryConditions) -> Outcome:
+def originals(conditions: RetryConditions) -> Outcome:
     """A broker cannot take back what it no longer has; the member then writes its own copy (RocketMQ 5.4.0,
     AbstractSendMessageProcessor.consumerSendMsgBack, DefaultMQPushConsumerImpl.sendMessageBack)."""
     cure = gettext("Let members catch up before messages expire, or retain messages longer (fileReservedTime).")
-    known = [one for one in facts.held if one.held_min is not None and one.min_offset is not None]
+    known = [one for one in conditions.held if one.held_min is not None and one.min_offset is not None]
     gone = [one for one in known if (one.held_min or 0) < (one.min_offset or 0)]
     if gone:
         detail = gettext(
@@ -41,30 +41,30 @@ def originals(facts: RetryConditions) -> Outcome:
         words = {"n_queues": counted("n_queues", len(gone)), "place": first.place}
         words |= {"held": count(first.held_min or 0), "least": count(first.min_offset or 0)}
         return fails(detail % words, cure)
-    unclear = [one for one in facts.held if one.held_min is not None and one.min_offset is None]
+    unclear = [one for one in conditions.held if one.held_min is not None and one.min_offset is None]
     if unclear:
         unread = gettext("The min offset of %(place)s is unknown.") % {"place": unclear[0].place}
         return unknown(unread, cure)
-    if (reason := _unasked(facts)) is not None:
+    if (reason := _unasked(conditions)) is not None:
         return unknown(reason, cure)
     detail = gettext("Every message that members hold is still stored (%(n_queues)s with some).")
     return holds(detail % {"n_queues": counted("n_queues", len(known))}, cure)
 
 
 @check(ConditionName.TIMEOUT, FindingSeverity.WARNING, Of.SENDING_BACK)
-def timeout(facts: RetryConditions) -> Outcome:
+def timeout(conditions: RetryConditions) -> Outcome:
     """Each consumeTimeout (15 min) a concurrent member sends back, of each queue, up to 16 of its oldest messages whose
     listener has run for longer than that, and goes on running them; an orderly one never does (RocketMQ 5.4.0,
     ProcessQueue.cleanExpiredMsg)."""
     cure = gettext("Let the listener give up earlier, or raise consumeTimeout (minutes) of the members.")
-    concurrent = [client for client in facts.clients if client.orderly is False]
+    concurrent = [client for client in conditions.clients if client.orderly is False]
     limits = {client.client_id: _number(client, "consumeTimeout") for client in concurrent}
     late = [
-        (one, facts.now - one.head_since)
-        for one in facts.held
+        (one, conditions.now - one.head_since)
+        for one in conditions.held
         if one.head_since is not None
         and (minutes := limits.get(one.client_id)) is not None
-        and facts.now - one.head_since > timedelta(minutes=minutes)
+        and conditions.now - one.head_since > timedelta(minutes=minutes)
     ]
     if late:
         one, since = max(late, key=lambda found: found[1])
@@ -74,7 +74,7 @@ def timeout(facts: RetryConditions) -> Outcome:
         )
         words = {"client": one.client_id, "place": one.place, "age": age(since.total_seconds())}
         return fails(detail % (words | {"minutes": limits[one.client_id]}), cure)
-    if (reason := _unsaid(facts, None) or _unsaid(facts, "consumeTimeout")) is not None:
+    if (reason := _unsaid(conditions, None) or _unsaid(conditions, "consumeTimeout")) is not None:
         return unknown(reason, cure)
     if not concurrent:
         return holds(gettext("Members consume in order: consumeTimeout does not apply."), cure)
@@ -84,11 +84,11 @@ def timeout(facts: RetryConditions) -> Outcome:
 
 
 @check(ConditionName.SINGLE, FindingSeverity.INFO, Of.SENDING_BACK)
-def single(facts: RetryConditions) -> Outcome:
+def single(conditions: RetryConditions) -> Outcome:
     """RECONSUME_LATER sends the whole batch back, SUCCESS with an ackIndex its tail (RocketMQ 5.4.0,
     ConsumeMessageConcurrentlyService.processConsumeResult)."""
     cure = gettext("Set consumeMessageBatchMaxSize to 1, or tell by ackIndex up to where a batch succeeded.")
-    sizes = {client.client_id: _number(client, "consumeMessageBatchMaxSize") for client in facts.clients}
+    sizes = {client.client_id: _number(client, "consumeMessageBatchMaxSize") for client in conditions.clients}
     batches = {client_id: size for client_id, size in sizes.items() if size is not None and size > 1}
     if batches:
         detail = gettext(
@@ -97,16 +97,16 @@ def single(facts: RetryConditions) -> Outcome:
         )
         words = {"clients": ids(batches), "size": max(batches.values())}
         return fails(detail % words, cure)
-    if (reason := _unsaid(facts, "consumeMessageBatchMaxSize")) is not None:
+    if (reason := _unsaid(conditions, "consumeMessageBatchMaxSize")) is not None:
         return unknown(reason, cure)
     return holds(gettext("Members consume one message at a time."), cure)
 
 
 @check(ConditionName.IN_TURN, FindingSeverity.INFO, Of.SENDING_BACK)
-def in_turn(facts: RetryConditions) -> Outcome:
+def in_turn(conditions: RetryConditions) -> Outcome:
     """RocketMQ 5.4.0, ConsumeMessageOrderlyService.checkReconsumeTimes: tried on the spot, by default without limit."""
     cure = gettext("Set maxReconsumeTimes of the members: messages that fail more often are dead-lettered.")
-    orderly = [client for client in facts.clients if client.orderly]
+    orderly = [client for client in conditions.clients if client.orderly]
     if orderly:
         unlimited = [client for client in orderly if _number(client, "maxReconsumeTimes") == -1]
         detail = gettext("Orderly: %(clients)s. A failed message is retried in place, and blocks its queue meanwhile.")
@@ -116,13 +116,13 @@ def in_turn(facts: RetryConditions) -> Outcome:
         )
         chosen, template = (unlimited, endless) if unlimited else (orderly, detail)
         return fails(template % {"clients": ids(client.client_id for client in chosen)}, cure)
-    if (reason := _unsaid(facts, None)) is not None:
+    if (reason := _unsaid(conditions, None)) is not None:
         return unknown(reason, cure)
     return holds(gettext("Members consume concurrently: failed messages do not block others."), cure)
 
 
 @check(ConditionName.ACKNOWLEDGED, FindingSeverity.INFO, Of.POPPING)
-def acknowledged(facts: RetryConditions) -> Outcome:
+def acknowledged(conditions: RetryConditions) -> Outcome:
     """Only for groups that pop: RocketMQ 5.4.0, PopMessageProcessor."""
     detail = gettext(
         "Members pop: offsets advance when a message is delivered, before its outcome is known. A "
@@ -137,21 +137,25 @@ def _number(client: ClientConditions, name: str) -> int | None:
     return int(setting) if setting.removeprefix("-").isdecimal() else None
 
 
-def _unasked(facts: RetryConditions) -> str | None:
+def _unasked(conditions: RetryConditions) -> str | None:
     """Why it is not known what members hold; None where it is, as far as they hold anything."""
-    if not facts.clients:
-        return facts.membership_unknown or (gettext("The group has no member.") if facts.online is False else None)
-    silent = [client.client_id for client in facts.clients if client.answered_at is None]
+    if not conditions.clients:
+        return conditions.membership_unknown or (
+            gettext("The group has no member.") if conditions.online is False else None
+        )
+    silent = [client.client_id for client in conditions.clients if client.answered_at is None]
     return gettext("Not heard yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
 
-def _unsaid(facts: RetryConditions, setting: str | None) -> str | None:
+def _unsaid(conditions: RetryConditions, setting: str | None) -> str | None:
     """Why a setting of the members is not known; None where all of them said it. Without a name: whether they are
     orderly."""
-    if not facts.clients:
-        return facts.membership_unknown or gettext("The group has no member, so its settings are unknown.")
+    if not conditions.clients:
+        return conditions.membership_unknown or gettext("The group has no member, so its settings are unknown.")
     silent = [
-        one.client_id for one in facts.clients if (one.orderly if setting is None else _number(one, setting)) is None
+        one.client_id
+        for one in conditions.clients
+        if (one.orderly if setting is None else _number(one, setting)) is None
     ]
     return gettext("Settings are unknown of: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
@@ -170,10 +174,10 @@ HEARTBEATS = timedelta(seconds=60)
     of_many=_("Failed messages of %(n_groups)s are silently discarded on %(brokers)s: retryQueueNums 0 (%(groups)s)."),
     cure_of_many=_("“mqadmin updateSubGroup” with -q 1 and each group's other values, which it sets too."),
 )
-def kept(facts: RetryConditions) -> Outcome:
+def kept(conditions: RetryConditions) -> Outcome:
     """With retryQueueNums 0 the broker answers success and drops the message (RocketMQ 5.4.0,
     AbstractSendMessageProcessor.consumerSendMsgBack). A proxy sends dead-letter messages by the same call."""
-    brokers = [broker for broker in facts.holders if broker.group is not None and broker.group.configured]
+    brokers = [broker for broker in conditions.holders if broker.group is not None and broker.group.configured]
     dropping = [
         one
         for one in brokers
@@ -182,24 +186,24 @@ def kept(facts: RetryConditions) -> Outcome:
     cure = gettext(
         "“%(command)s” with the group's other values, which the command sets too; then give %(topic)s as many queues "
         "(“mqadmin updateTopic … -r 1 -w 1”): it may have been made without any."
-    ) % {"command": sub_group(facts, dropping, "-q 1"), "topic": facts.retry_topic}
+    ) % {"command": sub_group(conditions, dropping, "-q 1"), "topic": conditions.retry_topic}
     if dropping:
         detail = gettext(
             "Failed messages of this group are silently discarded on %(brokers)s: its retryQueueNums is 0."
         )
-        if facts.is_popping:
+        if conditions.is_popping:
             detail = gettext(
                 "%(brokers)s silently discards dead-letter messages of this group: its retryQueueNums is 0."
             )
         return fails(detail % {"brokers": names(dropping)}, cure, dropping, oldest(dropping))
     silent = [
         one
-        for one in facts.holders
+        for one in conditions.holders
         if one.group is None or (one.group.configured and one.group.retry_queue_nums is None)
     ]
     if silent or not brokers:
         none = gettext("No broker with the group's topics has reported how many retry queues the group has.")
-        return unknown(unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
+        return unknown(unread_reason(silent) or (none if conditions.holders else nobody_holds(conditions)), cure)
     least = min(broker.group.retry_queue_nums or 0 for broker in brokers if broker.group)
     detail = gettext("retryQueueNums is %(least)s or more on %(brokers)s.") % {
         "least": least,
@@ -215,14 +219,14 @@ def kept(facts: RetryConditions) -> Outcome:
     of_many=_("Missing on %(brokers)s, which has their topics: %(n_groups)s with members (%(groups)s)."),
     cure_of_many=_("“mqadmin updateSubGroup” for each of them, or autoCreateSubscriptionGroup."),
 )
-def exists(facts: RetryConditions) -> Outcome:
+def exists(conditions: RetryConditions) -> Outcome:
     """A broker that does not know the group gives it nothing and takes nothing back (26), unless it makes groups by
     itself: then it does so as soon as a member speaks to it."""
-    absent = [one for one in facts.holders if one.group is not None and not one.group.configured]
+    absent = [one for one in conditions.holders if one.group is not None and not one.group.configured]
     since = [one.group.since for one in absent if one.group]
-    cure = gettext("“%(command)s”.") % {"command": sub_group(facts, absent, "-q 1 -r 16")}
+    cure = gettext("“%(command)s”.") % {"command": sub_group(conditions, absent, "-q 1 -r 16")}
     words = {"brokers": names(absent)}
-    if absent and facts.online and all(facts.now - one > HEARTBEATS for one in since):
+    if absent and conditions.online and all(conditions.now - one > HEARTBEATS for one in since):
         detail = gettext(
             "The group is not known on %(brokers)s, though it has members: they get nothing of its topics there, and "
             "nothing is taken back."
@@ -234,45 +238,45 @@ def exists(facts: RetryConditions) -> Outcome:
             "(autoCreateSubscriptionGroup) shows only once a member has been online for a minute."
         )
         return unknown(reason % words, cure)
-    silent = [one for one in facts.holders if one.group is None]
-    if silent or not facts.holders:
-        return unknown(unread_reason(silent) or nobody_holds(facts), cure)
-    detail = gettext("It is known on %(brokers)s.") % {"brokers": names(facts.holders)}
-    return holds(detail, cure, oldest(facts.holders))
+    silent = [one for one in conditions.holders if one.group is None]
+    if silent or not conditions.holders:
+        return unknown(unread_reason(silent) or nobody_holds(conditions), cure)
+    detail = gettext("It is known on %(brokers)s.") % {"brokers": names(conditions.holders)}
+    return holds(detail, cure, oldest(conditions.holders))
 
 
 @check(ConditionName.ENABLED, FindingSeverity.WARNING, Of.ALL)
-def enabled(facts: RetryConditions) -> Outcome:
-    paused = [one for one in facts.holders if one.group is not None and one.group.consume_enable is False]
+def enabled(conditions: RetryConditions) -> Outcome:
+    paused = [one for one in conditions.holders if one.group is not None and one.group.consume_enable is False]
     cure = gettext("“%(command)s” with the group's other values, which the command sets too.") % {
-        "command": sub_group(facts, paused, "-s true")
+        "command": sub_group(conditions, paused, "-s true")
     }
     if paused:
         detail = gettext("Nothing is given to the group on %(brokers)s, its retries neither: consumeEnable is false.")
         return fails(detail % {"brokers": names(paused)}, cure, paused, oldest(paused))
-    brokers = [one for one in facts.holders if one.group is not None and one.group.consume_enable]
-    silent = [one for one in facts.holders if one.group is None]
+    brokers = [one for one in conditions.holders if one.group is not None and one.group.consume_enable]
+    silent = [one for one in conditions.holders if one.group is None]
     if silent or not brokers:
         none = gettext("No broker with the group's topics has reported whether the group may consume.")
-        return unknown(unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
+        return unknown(unread_reason(silent) or (none if conditions.holders else nobody_holds(conditions)), cure)
     return holds(gettext("consumeEnable is true on %(b)s.") % {"b": names(brokers)}, cure, oldest(brokers))
 
 
 @check(ConditionName.RETRIED, FindingSeverity.WARNING, Of.ALL)
-def retried(facts: RetryConditions) -> Outcome:
+def retried(conditions: RetryConditions) -> Outcome:
     """RocketMQ 5.4.0: ConsumeMessageConcurrentlyService.processConsumeResult drops what fails in a broadcasting group;
     pull consumers send nothing back by themselves."""
     cure = gettext(
         "Catch failures in the listener and store them yourself, or consume as CLUSTERING with a push consumer."
     )
-    if facts.is_broadcasting:
+    if conditions.is_broadcasting:
         detail = gettext("The group is broadcasting: a failed message is only logged by its member, and never retried.")
         return fails(detail, cure)
-    if facts.is_pulling:
+    if conditions.is_pulling:
         detail = gettext("Its members pull: a failed message is retried only where the application sends it back.")
         return fails(detail, cure, severity=FindingSeverity.INFO)
-    if facts.message_model is None:
+    if conditions.message_model is None:
         never = gettext("no member has been seen, so it is unknown how the group consumes")
-        return unknown(facts.membership_unknown or never, cure)
+        return unknown(conditions.membership_unknown or never, cure)
     detail = gettext("The group is clustering: failed messages are redelivered.")
     return holds(detail, cure)

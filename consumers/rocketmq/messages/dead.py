@@ -125,32 +125,32 @@ _NOT_SENT_AGAIN = frozenset(
 _OF_RETRIES = frozenset({"RETRY_TOPIC", "ORIGIN_MESSAGE_ID"})
 
 
-def resent(letter: StoredMessage, mark: str, *, retry_of: str | None) -> Outgoing:
+def resent(message: StoredMessage, mark: str, *, retry_of: str | None) -> Outgoing:
     """`retry_of`: the topic that the group knows the message from, where it goes through the group's retry topic, so
     that the client can name it (5.4.0, DefaultMQPushConsumerImpl.resetRetryAndNamespace); None for a plain topic.
 
     Raises LocalProtocolError where it cannot be sent as it is.
     """
-    if letter.sys_flag & BATCH_BITS:
+    if message.sys_flag & BATCH_BITS:
         raise LocalProtocolError("it holds a batch of messages, which cannot be sent as one")
-    kept = [pair for pair in _pairs(letter) if pair[0] not in _NOT_SENT_AGAIN]
+    properties = [pair for pair in _pairs(message) if pair[0] not in _NOT_SENT_AGAIN]
     if retry_of is None:
-        kept = [pair for pair in kept if pair[0] not in _OF_RETRIES]
+        properties = [pair for pair in properties if pair[0] not in _OF_RETRIES]
     else:
-        kept = [pair for pair in kept if pair[0] != "RETRY_TOPIC"] + [("RETRY_TOPIC", retry_of)]
-    kept.append((RESEND_PROPERTY, mark))
+        properties = [pair for pair in properties if pair[0] != "RETRY_TOPIC"] + [("RETRY_TOPIC", retry_of)]
+    properties.append((RESEND_PROPERTY, mark))
     return Outgoing(
-        body=letter.stored_body,
-        properties="".join(f"{name}\x01{value}\x02" for name, value in kept),
-        flag=letter.flag,
-        sys_flag=letter.sys_flag & COMPRESSION_BITS,
-        born_ms=letter.born_ms,
+        body=message.stored_body,
+        properties="".join(f"{name}\x01{value}\x02" for name, value in properties),
+        flag=message.flag,
+        sys_flag=message.sys_flag & COMPRESSION_BITS,
+        born_ms=message.born_ms,
     )
 
 
-def _pairs(letter: StoredMessage) -> list[tuple[str, str]]:
+def _pairs(message: StoredMessage) -> list[tuple[str, str]]:
     try:
-        text = letter.raw_properties.decode()
+        text = message.raw_properties.decode()
     except UnicodeDecodeError:
         raise LocalProtocolError("its properties are not UTF-8, so they cannot be sent unchanged") from None
     pairs = (pair.partition("\x01") for pair in text.split("\x02"))

@@ -103,10 +103,10 @@ def _whole_number(
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19 else value
     if not isinstance(number, int) or isinstance(number, bool):
         return None, [Finding(kind, where, {"held": json_kind(value)})]
-    kept = number if -INT32 <= number < INT32 else None
+    in_range = number if -INT32 <= number < INT32 else None
     if not 0 <= number < INT32:
-        return kept, [Finding(out_of_range, where, {"number": str(number)})]
-    return kept, []
+        return in_range, [Finding(out_of_range, where, {"number": str(number)})]
+    return in_range, []
 
 
 def read_offset(value: object, where: str) -> tuple[int | None, list[Finding]]:

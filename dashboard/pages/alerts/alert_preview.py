@@ -163,7 +163,7 @@ def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
 
 
 def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any], end: datetime) -> dict[str, Any]:
-    subject, fired, over = one["subject"], at_of(one["fired_at"]), at_of(one["to"])
+    subject, fired, resolved = one["subject"], at_of(one["fired_at"]), at_of(one["to"])
     worst = one["worst_value"]
     return {
         "title": subject["title"],
@@ -171,8 +171,8 @@ def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any], end: datetime) 
         "href": frame.group(subject["cluster"], subject["group"]) if "group" in subject else "",
         "began": at_of(one["from"]),
         "fired": fired,
-        "over": over,
-        "lasted": duration(((over or end) - fired).total_seconds()),
+        "over": resolved,
+        "lasted": duration(((resolved or end) - fired).total_seconds()),
         "excluded": one.get("excluded", ""),
         "worst": "" if worst is None else number_words(row.rule["measure"], worst),
     }
@@ -280,8 +280,8 @@ def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:
         fields += [
             ("of_cluster" if name == "cluster" else name, one) for one in ([value] if isinstance(value, str) else value)
         ]
-    kept = AlertRule.objects.filter(name=rule.name).values_list("pk", flat=True).first() if rule.name else None
-    address = frame.to("alert_rule", str(kept)) if kept else frame.to("alert_rule_add")
+    rule_id = AlertRule.objects.filter(name=rule.name).values_list("pk", flat=True).first() if rule.name else None
+    address = frame.to("alert_rule", str(rule_id)) if rule_id else frame.to("alert_rule_add")
     query = urlencode([(name, value) for name, value in fields if value or name not in ("note", "runbook_url")])
     return f"{address}{'&' if '?' in address else '?'}{query}" if len(query) <= LONGEST_QUERY else address
 

@@ -215,9 +215,9 @@ def form_shown(
 ) -> HttpResponse:
     now = timezone.now()
     # What was set on the way is not what is stored.
-    kept = None if row is None else find_rule(row.pk, now)
+    stored = None if row is None else find_rule(row.pk, now)
     shown = {
-        "rule": kept,
+        "rule": stored,
         "version": version_shown(row, form.data, errors),
         "lines": form.lines(errors),
         "errors": errors,
@@ -250,9 +250,9 @@ def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
 
 @transaction.atomic
 def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> Done:
-    kept = save_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+    saved = save_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
     sentence = _("Saved the rule %(name)s.") if row else _("Added the rule %(name)s.")
-    return Done(reverse("alert_rules"), sentence % {"name": rule_name_words(kept.name)})
+    return Done(reverse("alert_rules"), sentence % {"name": rule_name_words(saved.name)})
 
 
 ROWS = 100

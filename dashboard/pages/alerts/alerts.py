@@ -188,8 +188,8 @@ def range_around(row: IncidentDetail, now: datetime) -> tuple[Range, int]:
     end = row.resolved_at or now
     length, finest = end - row.started_at, finest_retained(row.started_at, now)
     is_long = finest > 60 or length > LONG
-    beside = LONG_BESIDE if is_long else BESIDE
-    shown = Range("", row.started_at - beside, min(now, end + beside))
+    margin = LONG_BESIDE if is_long else BESIDE
+    shown = Range("", row.started_at - margin, min(now, end + margin))
     return shown, max(600, finest, step_for(length)) if is_long else 60
 
 

@@ -201,9 +201,9 @@ def _sent(request: HttpRequest, row: Channel | None, kind: str) -> HttpResponse:
 
     @transaction.atomic
     def keep(fields: Mapping[str, Any]) -> Done:
-        kept = save_channel(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+        saved = save_channel(fields, held_as_seen(row, request.POST), request.user, timezone.now())
         sentence = _("Saved the channel %(name)s.") if row else _("Added the channel %(name)s.")
-        return Done(reverse("channel", args=[kept.pk]), sentence % {"name": kept.name})
+        return Done(reverse("channel", args=[saved.pk]), sentence % {"name": saved.name})
 
     return sent(request, form, keep, shown)
 

@@ -82,17 +82,17 @@ def _replayed(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[st
     end = end_of_data(row, result)
     for one in result["incidents"]:
         if (line := lines.get(_key(one))) is not None:
-            over = at_of(one["to"])
-            kind = "fired apart" if "excluded" in one else "fired" if over else "fired open"
-            yield Bar(line, at_of(one["fired_at"]), over or end, kind, _bar_title(row, one, one.get("excluded")))
+            resolved = at_of(one["to"])
+            kind = "fired apart" if "excluded" in one else "fired" if resolved else "fired open"
+            yield Bar(line, at_of(one["fired_at"]), resolved or end, kind, _bar_title(row, one, one.get("excluded")))
 
 
 def _evaluated(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[str, Any]]) -> Iterator[Bar]:
     lines = {_key(one): line for line, one in enumerate(drawn)}
     for one in (result.get("evaluated") or {}).get("incidents", ()):
         if (line := lines.get(_key(one))) is not None:
-            over = at_of(one["to"]) or row.until
-            yield Bar(line, at_of(one["fired_at"]), over, "evaluated", _bar_title(row, one, _("as evaluated then")))
+            resolved = at_of(one["to"]) or row.until
+            yield Bar(line, at_of(one["fired_at"]), resolved, "evaluated", _bar_title(row, one, _("as evaluated then")))
 
 
 def _gaps(row: PreviewRow, drawn: list[Mapping[str, Any]]) -> Iterator[Gap]:
@@ -111,14 +111,14 @@ def _bands(row: PreviewRow, result: Mapping[str, Any]) -> Iterator[Gap]:
         yield Gap(None, since, until, _("No data from %(from)s to %(to)s UTC") % words)
 
 
-def _bar_title(row: PreviewRow, one: Mapping[str, Any], beside: str | None) -> str:
-    fired, over = at_of(one["fired_at"]), at_of(one["to"])
+def _bar_title(row: PreviewRow, one: Mapping[str, Any], remark: str | None) -> str:
+    fired, resolved = at_of(one["fired_at"]), at_of(one["to"])
     words = {"title": one["subject"]["title"], "from": clock(fired, row.until)}
-    if over is None:
+    if resolved is None:
         title = _("%(title)s: from %(from)s UTC to the end") % words
     else:
-        title = _("%(title)s: from %(from)s to %(to)s UTC") % {**words, "to": clock(over, row.until)}
-    return f"{title} ({beside})" if beside else title
+        title = _("%(title)s: from %(from)s to %(to)s UTC") % {**words, "to": clock(resolved, row.until)}
+    return f"{title} ({remark})" if remark else title
 
 
 # Incidents as bars on the time axis of a group's figures, as flags on the overview's strip, and in words.
@@ -153,10 +153,10 @@ def bars(marks: Sequence[IncidentMark], shown: Range) -> list[Span]:
         free[lane : lane + 1] = [until]
         severity = Severity(mark.severity)
         text = f"{clock(mark.fired_at, shown.until)} UTC · {incident_words(mark, shown.until)}"
-        look = {"sign": SIGNS[severity], "colour": COLOURS[severity]}
+        style = {"sign": SIGNS[severity], "colour": COLOURS[severity]}
         found.append(
             Span(
-                mark.fired_at, until, text, **look, lane=min(lane, LANES - 1), href=reverse("incident", args=[mark.id])
+                mark.fired_at, until, text, **style, lane=min(lane, LANES - 1), href=reverse("incident", args=[mark.id])
             )
         )
     return found

@@ -241,9 +241,9 @@ def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
 
     @transaction.atomic
     def keep(fields: Mapping[str, Any]) -> Done:
-        kept = save_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+        saved = save_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
         sentence = _("Saved the note about %(groups)s.") if row else _("Added the note about %(groups)s.")
-        return Done(reverse("alert_notes"), sentence % {"groups": kept.group_pattern})
+        return Done(reverse("alert_notes"), sentence % {"groups": saved.group_pattern})
 
     return sent(request, form, keep, partial(_shown_note, request, row, form))
 

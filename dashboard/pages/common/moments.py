@@ -146,7 +146,7 @@ def _named(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%S}Z"
 
 
-def _short(at: datetime, beside: datetime | None = None) -> str:
+def _short(at: datetime, compared_with: datetime | None = None) -> str:
     """Without the day of the one beside it; seconds where there are some."""
     time = f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
-    return time if beside is not None and beside.date() == at.date() else f"{at:%Y-%m-%d} {time}"
+    return time if compared_with is not None and compared_with.date() == at.date() else f"{at:%Y-%m-%d} {time}"

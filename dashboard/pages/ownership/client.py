@@ -59,9 +59,9 @@ class StackLine:
 
 
 def stack_lines(dump: ThreadDump, before: ThreadDump | None) -> list[StackLine]:
-    still = None if before is None else unmoved(before.threads, dump.threads)
+    unchanged = None if before is None else unmoved(before.threads, dump.threads)
     return [
-        StackLine(one, None if still is None else sum(thread.tid in still for thread in one.threads))
+        StackLine(one, None if unchanged is None else sum(thread.tid in unchanged for thread in one.threads))
         for one in grouped(dump.threads)
     ]
 

@@ -100,19 +100,17 @@ def queue_lines(rows: Iterable[AssignmentRow]) -> list[QueueLine]:
 def counts(lines: Iterable[QueueLine]) -> list[tuple[AssignmentState, str | Promise, int]]:
     """How many queues there are of each verdict, the good ones first."""
     found = Counter(line.verdict for line in lines)
-    return [(verdict, WORDS[verdict], found[verdict]) for verdict in reversed(AssignmentState) if found[verdict]]
+    return [(state, WORDS[state], found[state]) for state in reversed(AssignmentState) if found[state]]
 
 
 def _queue_line(rows: Sequence[AssignmentRow]) -> QueueLine:
     first = rows[0]
     owners = [row for row in rows if row.owner is not None]
     reason = "" if owners else first.unknown.get("owner", "")
-    verdict = _verdict(owners, first.expected_owner, reason)
+    state = _verdict(owners, first.expected_owner, reason)
     unexpected = first.unknown.get("expected_owner", "")
-    why = reason if verdict in (AssignmentState.UNKNOWN, AssignmentState.ABSENT) else unexpected
-    return QueueLine(
-        *(first.topic, first.broker, first.queue_id), owners, first.expected_owner, unexpected, verdict, why
-    )
+    why = reason if state in (AssignmentState.UNKNOWN, AssignmentState.ABSENT) else unexpected
+    return QueueLine(*(first.topic, first.broker, first.queue_id), owners, first.expected_owner, unexpected, state, why)
 
 
 def _verdict(owners: Sequence[AssignmentRow], expected: str | None, reason: str) -> AssignmentState:
@@ -250,12 +248,12 @@ class SubscriptionLine:
 def subscription_lines(rows: Sequence[SubscriptionRow]) -> list[SubscriptionLine]:
     """Those that stand first, by topic and how many say so; then those of the past, the newest first. Members that
     restart say the same under new IDs: what they said before is one line."""
-    standing: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
+    current: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
     ended: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
     for row in rows:
-        chosen = standing if row.gone_by is None else ended
+        chosen = current if row.gone_by is None else ended
         chosen.setdefault((row.topic, row.expression, row.expression_type), []).append(row)
-    now, past = ([_line(same) for same in lines.values()] for lines in (standing, ended))
+    now, past = ([_line(same) for same in lines.values()] for lines in (current, ended))
     past.sort(key=lambda line: line.last_seen, reverse=True)
     return [*sorted(now, key=lambda line: (line.topic, -len(line.clients), line.expression)), *past]
 

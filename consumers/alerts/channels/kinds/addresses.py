@@ -131,7 +131,7 @@ class Url:
 
 def parsed_url(text: str) -> Url:
     """Raises WrongAddress."""
-    if len(text) > LONGEST_URL or any(not 0x21 <= ord(letter) <= 0x7E or letter == "\\" for letter in text):
+    if len(text) > LONGEST_URL or any(not 0x21 <= ord(character) <= 0x7E or character == "\\" for character in text):
         raise WrongAddress(stored_reason(UrlProblem.CHARACTERS, longest=LONGEST_URL))
     try:
         parts = urlsplit(text)

@@ -35,25 +35,25 @@ def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) 
     before = notified_before(delivery)
     fires_for = TEST_FIRES_FOR if delivery.is_test else FIRES_FOR
     firing: list[Alert] = []
-    over: list[Alert] = []
+    resolved: list[Alert] = []
     for event in delivery.payload["events"]:
         earlier = before.get(event["incident"]["id"])
         first = delivery.payload if earlier is None else earlier.payload
         alert = alert_of(event, first, now + fires_for)
-        (over if event["kind"] == IncidentEventKind.RESOLVED else firing).append(alert)
-    alerts = [*firing, *_not_firing_anew(over, firing, delivery)]
+        (resolved if event["kind"] == IncidentEventKind.RESOLVED else firing).append(alert)
+    alerts = [*firing, *_not_firing_anew(resolved, firing, delivery)]
     return _posted(fields, alerts, means) if alerts else Outcome(True, FIRES_AGAIN)
 
 
-def _not_firing_anew(over: list[Alert], firing: list[Alert], delivery: Delivery) -> list[Alert]:
+def _not_firing_anew(resolved: list[Alert], firing: list[Alert], delivery: Delivery) -> list[Alert]:
     """Alertmanager identifies an alert by its labels: a late resolution would resolve a newer incident of the same
     subject.
     """
-    if not over:
+    if not resolved:
         return []
     again = [_labels(payload, event) for payload, event in fires_again(delivery)]
     firing_labels = [*(alert["labels"] for alert in firing), *again]
-    return [alert for alert in over if alert["labels"] not in firing_labels]
+    return [alert for alert in resolved if alert["labels"] not in firing_labels]
 
 
 def repeat(fields: SealedFields, channel: Channel, now: datetime, means: Means) -> Outcome | None:

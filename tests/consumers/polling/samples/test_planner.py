@@ -137,5 +137,5 @@ def test_without_a_budget_for_exact_time_lags_no_message_is_pulled():
 
 def test_the_longest_unasked_go_where_too_many_are_kept():
     answers = {("g", "T", "b", number): FirstStored(1, T0, None, at(number)) for number in range(5)}
-    assert evicted(answers, kept=3) == {("g", "T", "b", 0), ("g", "T", "b", 1)}
+    assert evicted(answers, most=3) == {("g", "T", "b", 0), ("g", "T", "b", 1)}
     assert len(answers) == 3
