@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from consumers.models import Cluster, ConsumerGroup, PipelineRun, Reading, Rebalance, RebalanceTopic, RepeatEvent
-from consumers.pipeline.slices import microseconds
+from consumers.vocabulary.times import microseconds
 from tests.world import ago, is_complete
 
 OLD, NEW = "10.0.0.7@3312", "10.0.0.9@3312"

@@ -16,7 +16,7 @@ from consumers.models import (
     Reading,
     Topic,
 )
-from consumers.polling.brokers.remembered import microseconds
+from consumers.vocabulary.times import microseconds
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import chain
 
 from django.utils.translation import gettext
@@ -28,6 +27,7 @@ from consumers.rocketmq.messages.stored import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import BrokerRefused, RemoteProtocolError, ResponseCode, RocketMQError
 from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.vocabulary.times import EPOCH
 from consumers.words.reasons import stored_words
 
 # All messages that a group's dead-letter queues hold, read from the brokers from begin to end.
@@ -119,7 +119,6 @@ class Stock:
 
 
 CHUNK_MESSAGES, CHUNK_BYTES = 500, 1_000_000
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from django.db.models import Case, ExpressionWrapper, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from consumers.models import TimeLagKind
-from consumers.polling.brokers.remembered import microseconds
 from consumers.queries.limits import ClusterAge
 from consumers.queries.queues.overlay import SECOND_US
+from consumers.vocabulary.times import microseconds
 
 
 def polled_waits(clusters: Mapping[int, ClusterAge]) -> Iterator[tuple[Q, ExpressionWrapper]]:

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
+from consumers.vocabulary.times import MICROSECOND
+
 from .reader import dataset, folder_files, steadily
 from .schemas import KNOTS
 from .store import COMPACTED, DAY, Lake, cluster_folder
@@ -35,7 +37,7 @@ def thin(knots: pa.Table, step: timedelta) -> pa.Table:
     at = pc.cast(ordered["at"], pa.int64()).to_numpy()
     offset = ordered["broker_offset"].to_numpy()
     queue = _queue_numbers(ordered)
-    width = int(step / timedelta(microseconds=1))
+    width = int(step / MICROSECOND)
 
     same_queue = queue[1:] == queue[:-1]
     last_of_step = np.append(~same_queue | (at[1:] // width != at[:-1] // width), True)

@@ -34,6 +34,7 @@ from consumers.logs.parse.headers import Zones, last_line
 from consumers.logs.parse.parser import APART_MS, LogParser, LogRun, ParsedBlock, RunMerger
 from consumers.models import Cluster, LogEvent, LogFile
 from consumers.vocabulary.logs import LogProblem, LogRole
+from consumers.vocabulary.times import EPOCH
 
 # How logs are followed: bounds and the zone of this machine, as the site sets them.
 
@@ -85,11 +86,11 @@ CONTINUED = ["at", "began_at", "lines", "params", "position"]
 
 
 def time_of(milliseconds: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    return EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def milliseconds_of(time: datetime) -> int:
-    return int((time - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(milliseconds=1))
+    return int((time - EPOCH) / timedelta(milliseconds=1))
 
 
 class LogRecorder:

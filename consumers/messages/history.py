@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -17,10 +17,11 @@ from consumers.models import Client, ConsumerGroup, Queue, RepeatEvent, ResetOut
 from consumers.ownership.assignments import changed_words, why_nobody
 from consumers.ownership.reports import OwnableQueue, why_ownerless
 from consumers.ownership.rows import Holding
-from consumers.ownership.segments import INSTANT, Claims, Segment, claims_between, segments
+from consumers.ownership.segments import Claims, Segment, claims_between, segments
 from consumers.ownership.timeline import GroupDoubts
 from consumers.repeats import event_name
 from consumers.vocabulary.repeats import Confidence
+from consumers.vocabulary.times import MICROSECOND, from_microseconds
 
 from .deliveries import Cover, Crossing, crossings
 
@@ -78,7 +79,7 @@ class QueueReadings:
         return list(zip(found["taken_at"].to_pylist(), found["consumer_offset"].to_pylist(), strict=True))
 
     def _read(self, topic: str, hour: datetime) -> pa.Table:
-        group, until = self._group, min(hour + STRETCH, self._now + INSTANT)
+        group, until = self._group, min(hour + STRETCH, self._now + MICROSECOND)
         return read_group(
             self._lake,
             "readings",
@@ -128,7 +129,7 @@ class QueueOwners:
     """Who held queues of a group between two times. The number of queries does not depend on that of copies."""
 
     def __init__(self, group: ConsumerGroup, places: Iterable[QueuePlace], since: datetime, until: datetime) -> None:
-        self._until = max(until, since) + INSTANT
+        self._until = max(until, since) + MICROSECOND
         self._since = since
         self._claims: Claims = claims_between(group, since, self._until)
         self._doubts = GroupDoubts.of(group, self._claims, since, self._until, why_ownerless(group))
@@ -140,10 +141,10 @@ class QueueOwners:
         queue = self._queues.get(place)
         if queue is None:
             return None
-        since = min(max(since, self._since), self._until - INSTANT)
-        until = min(max(until, since + INSTANT), self._until)
+        since = min(max(since, self._since), self._until - MICROSECOND)
+        until = min(max(until, since + MICROSECOND), self._until)
         found = segments(
-            self._claims.get(queue.pk, ()), self._doubts.of_queue(queue), since, max(until, since + INSTANT)
+            self._claims.get(queue.pk, ()), self._doubts.of_queue(queue), since, max(until, since + MICROSECOND)
         )
         known = tuple(self._owner(claim.owner, one) for one in found if one.holding in HELD for claim in one.claims)
         unsure = next((one for one in found if one.holding not in HELD), None)
@@ -210,8 +211,10 @@ def covers(group: ConsumerGroup, copies: Sequence[StoredCopy]) -> dict[str, tupl
 
 def _cover(event: RepeatEvent, part: dict[str, Any], copy: StoredCopy) -> Cover:
     is_round = part["broker"] is not None
-    after = None if part["after_us"] is None else _time(part["after_us"])
-    return Cover(event_name(event), event.cause, _time(part["at_us"]), _is_certain(part, copy), is_round, after)
+    after = None if part["after_us"] is None else from_microseconds(part["after_us"])
+    return Cover(
+        event_name(event), event.cause, from_microseconds(part["at_us"]), _is_certain(part, copy), is_round, after
+    )
 
 
 def _covers(part: dict[str, Any], copy: StoredCopy) -> bool:
@@ -219,8 +222,8 @@ def _covers(part: dict[str, Any], copy: StoredCopy) -> bool:
     if part["topic"] != copy.place.topic:
         return False
     if part["broker"] is None:
-        after = _time(part["after_us"] or 0)
-        return kind_of(copy) == "retry" and after <= copy.stored_at <= _time(part["at_us"])
+        after = from_microseconds(part["after_us"] or 0)
+        return kind_of(copy) == "retry" and after <= copy.stored_at <= from_microseconds(part["at_us"])
     first, end = part["from_offset"], part["until_offset"]
     same = (part["broker"], part["queue_id"]) == (copy.place.broker, copy.place.queue_id)
     return same and isinstance(first, int) and isinstance(end, int) and first <= copy.offset < end
@@ -231,7 +234,3 @@ def _is_certain(part: dict[str, Any], copy: StoredCopy) -> bool:
     first, low = part["from_offset"], part["low"]
     sure = part["confidence"] != Confidence.POSSIBLE
     return sure and isinstance(first, int) and isinstance(low, int) and copy.offset < first + low
-
-
-def _time(microseconds: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)

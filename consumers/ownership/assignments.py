@@ -8,7 +8,6 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ConsumerGroup
 from consumers.ownership.segments import (
-    INSTANT,
     Claim,
     Claims,
     Patience,
@@ -23,6 +22,7 @@ from consumers.ownership.timeline import GroupDoubts
 from consumers.queries.limits import BrokerAge, broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
+from consumers.vocabulary.times import MICROSECOND
 from consumers.words.marks import chained, listed
 from consumers.words.reasons import coded_reason, queues_not_since
 from consumers.words.spans import utc
@@ -107,14 +107,14 @@ def _newest(
 
 
 def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[AssignmentRow]:
-    claims = claims_between(group, at, at + INSTANT)
-    doubts = GroupDoubts.of(group, claims, at, at + INSTANT, why_ownerless(group))
+    claims = claims_between(group, at, at + MICROSECOND)
+    doubts = GroupDoubts.of(group, claims, at, at + MICROSECOND, why_ownerless(group))
     then = first_claims(group, at, _last_denial(claims, at))
     queues = ownable_queues(group, claims.keys(), topic=topic)
 
     def segment_of(queue: OwnableQueue) -> Segment:
         of_queue = [*claims.get(queue.pk, ()), *then.get(queue.pk, ())]
-        return segments(of_queue, doubts.of_queue(queue), at, at + INSTANT)[0]
+        return segments(of_queue, doubts.of_queue(queue), at, at + MICROSECOND)[0]
 
     without = why_nobody(doubts)
 

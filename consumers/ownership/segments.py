@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from consumers.models import Assignment, ConsumerGroup
 from consumers.ownership.rows import Holding
 from consumers.queries.limits import limits
+from consumers.vocabulary.times import MICROSECOND
 from consumers.words.reasons import queues_not_since
 from consumers.words.spans import utc
 
@@ -65,7 +66,6 @@ def patience_of(group: ConsumerGroup, silent: frozenset[str] = frozenset()) -> P
 
 # Intervals in which a client was seen to own a queue, as far as they touch a range.
 # Both ends of an interval are answers: at the last of them the client still said so.
-INSTANT = timedelta(microseconds=1)
 
 
 class Claim(NamedTuple):
@@ -79,7 +79,7 @@ class Claim(NamedTuple):
 
     def certain_until(self, patience: Patience) -> datetime:
         """Members are asked in turn: an owner that was not asked again is not doubted at once."""
-        return patience.until(self.owner, self.reported_at) if self.gone_by is None else self.reported_at + INSTANT
+        return patience.until(self.owner, self.reported_at) if self.gone_by is None else self.reported_at + MICROSECOND
 
 
 Claims = dict[int, list[Claim]]  # by the queue's key in the database

@@ -9,10 +9,11 @@ from django.db.models import Q
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup
-from consumers.ownership.segments import INSTANT, Patience, patience_of, uncovered
+from consumers.ownership.segments import Patience, patience_of, uncovered
 from consumers.queries.declared import INSIDE, answer, copied, public
 from consumers.queries.queues.overlay import NOT_SAMPLED
 from consumers.queries.windows import RangeError
+from consumers.vocabulary.times import MICROSECOND
 from consumers.words.marks import labelled
 from consumers.words.reasons import stored_words
 
@@ -140,7 +141,7 @@ def periods(
     wanted: dict[Expression | None, set[str]] = {}
     before = since
     for at, changes in _by_time(_changes(reports, answered, since, until)):
-        if len(wanted) > 1 and at - before > INSTANT:
+        if len(wanted) > 1 and at - before > MICROSECOND:
             if not found or found[-1].until != before:
                 found.append(Period(before, at))
             found[-1].also(wanted, at)
@@ -191,7 +192,7 @@ def _within(
     wanted: Expression | None, client_id: str, span: Span, since: datetime, until: datetime
 ) -> Iterator[_Change]:
     start, end = max(span[0], since), min(span[1], until)
-    if end - start > INSTANT:
+    if end - start > MICROSECOND:
         yield _Change(start, True, wanted, client_id)
         yield _Change(end, False, wanted, client_id)
 
@@ -283,7 +284,7 @@ def _differences(
     answered: dict[str, list[Span]] = {}
     texts: dict[Expression, tuple[str, str | None]] = {}
     for row in rows:
-        end = row.last_seen + INSTANT if row.gone_by else patience.until(row.client_id, row.last_seen)
+        end = row.last_seen + MICROSECOND if row.gone_by else patience.until(row.client_id, row.last_seen)
         wanted = expression(row.expression_type, row.expression)
         texts.setdefault(wanted, (row.expression, row.expression_type))
         report = SubscriptionReport(row.client_id, wanted, row.seen_since, end, row.gone_by or end)

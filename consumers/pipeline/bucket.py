@@ -33,6 +33,7 @@ from consumers.pipeline.kernel.segments import MICROSECONDS, at_rows
 from consumers.pipeline.rules.order import ordered_rules
 from consumers.pipeline.rules.rule import Rule, values
 from consumers.rocketmq.names import DLQ_PREFIX
+from consumers.vocabulary.times import from_microseconds, microseconds
 
 from .durations import Durations
 from .inputs import SliceInputs
@@ -48,7 +49,7 @@ from .kernel.trend import minutes_needed
 from .kernel.windows import minute_windows, queue_windows
 from .reading_files import with_dictionaries
 from .rows import Only, Rows, Span
-from .slices import MINUTE, TEN_MINUTES, floor, microseconds, moment
+from .slices import MINUTE, TEN_MINUTES, floor
 
 KEPT = [
     "lag_messages",
@@ -272,7 +273,7 @@ def history(lake: Rows, work: Work, fresh: pa.Table) -> History:
         return pa.concat_tables([stored(asked, since, work.until), fresh.cast(KNOTS)])
 
     def within(asked: pa.Table, *, since_us: float, until_us: float) -> pa.Table:
-        since, until = moment(since_us), moment(until_us)
+        since, until = from_microseconds(since_us), from_microseconds(until_us)
         # A settled day lies in its first hour.
         since = day_start(since) if since < work.until - DAY else since
         return stored(asked, since, until) if until < work.since else until_now(asked, since)

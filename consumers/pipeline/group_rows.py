@@ -12,6 +12,7 @@ from consumers.models import ConsumerGroup, GroupState, GroupWindow, State, Stat
 from consumers.pipeline.kernel.columns import GROUP, TOPIC_QUEUE, matches
 from consumers.polling.record.keyed_rows import upsert, upsert_rows
 from consumers.vocabulary.states import RuleCode
+from consumers.vocabulary.times import MICROSECOND
 
 from .plain_rows import json_of, plain_rows, time_of
 from .queue_rows import QUEUE_IDS
@@ -182,7 +183,7 @@ def widen_groups(
     """Writes the windows of `wide` seconds that have a moment in [since, until), from those of `narrow`."""
     step = timedelta(seconds=wide)
     start = floor(since, step)
-    end = floor(until - timedelta(microseconds=1), step) + step
+    end = floor(until - MICROSECOND, step) + step
     names = ("group_id", "start", *FIELDS)
     wanted = sorted(groups)
     for first in range(0, len(wanted), NAMED_AT_ONCE):

@@ -13,10 +13,11 @@ from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, Queue
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.polling.record.totals import MAY_HAVE_MOVED
 from consumers.vocabulary.states import MASTER, State, UnknownReason
+from consumers.vocabulary.times import microseconds
 
 from .kernel import evidence
 from .kernel.evidence import Known
-from .slices import microseconds, minutes
+from .slices import minutes
 
 # A broker tells members to go on elsewhere, and they commit what they were told, a few seconds after it was asked to.
 MOVED_WITHIN = timedelta(seconds=15)

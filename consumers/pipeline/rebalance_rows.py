@@ -16,8 +16,7 @@ from consumers.models import ConsumerGroup, GroupState, Rebalance, RebalanceTopi
 from consumers.polling.record.keyed_rows import upsert_rows
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.reasons import RebalanceReason
-
-from .slices import moment
+from consumers.vocabulary.times import from_microseconds
 
 # SQLite takes no more than some thousand parameters in one statement.
 AT_ONCE = 500
@@ -69,7 +68,7 @@ COPIED = ["polls", "cause", "rollout", "members_before", "members_after", "clien
 
 def event_values(one: dict[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {
-        field: None if one[name] is None else moment(one[name]) for field, name in MOMENTS.items()
+        field: None if one[name] is None else from_microseconds(one[name]) for field, name in MOMENTS.items()
     }
     values |= {name: one[name] for name in COPIED}
     values["evidence"] = json.loads(one["evidence"])
@@ -98,7 +97,7 @@ def write_rebalances(events: pa.Table, topics: pa.Table | None, spans: pa.Table,
     between are those of `events` and no others; all others stay. They are judged as of `until`.
     """
     ids = _group_ids(spans)
-    anchors = {ids[one["cluster"], one["group"]]: moment(one["anchor_us"]) for one in _placed(spans, ids)}
+    anchors = {ids[one["cluster"], one["group"]]: from_microseconds(one["anchor_us"]) for one in _placed(spans, ids)}
     found = {_key(one, ids): event_values(one) for one in _placed(events, ids)}
     parts: dict[Key, dict[str, dict[str, Any]]] = {key: {} for key in found}
     for one in _placed(topics, ids) if topics else ():
@@ -185,7 +184,7 @@ def _placed(rows: pa.Table, ids: dict[tuple[str, str], int]) -> Iterator[dict[st
 
 
 def _key(one: dict[str, Any], ids: dict[tuple[str, str], int]) -> Key:
-    return ids[one["cluster"], one["group"]], moment(one["started_before_us"])
+    return ids[one["cluster"], one["group"]], from_microseconds(one["started_before_us"])
 
 
 def _batches(pks: Sequence[int]) -> Iterator[set[int]]:

@@ -14,9 +14,9 @@ from django.db import transaction
 from consumers.models import ConsumerGroup, RepeatEvent
 from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.repeats.parts import RepeatFound, RepeatPart, joined_parts
-from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.keyed_rows import upsert_rows
 from consumers.vocabulary.repeats import RepeatSource
+from consumers.vocabulary.times import from_microseconds, microseconds
 
 GROUPS_AT_ONCE = 200
 KEY = ("group", "cause", "started_at")
@@ -97,9 +97,9 @@ def _values(source: RepeatSource, group: int, found: RepeatFound) -> dict[str, A
         "cause": str(found.cause),
         "source": str(source),
         "confidence": str(found.confidence),
-        "began_after": None if found.began_after_us is None else moment(found.began_after_us),
-        "started_at": moment(found.started_us),
-        "last_at": moment(found.last_us),
+        "began_after": None if found.began_after_us is None else from_microseconds(found.began_after_us),
+        "started_at": from_microseconds(found.started_us),
+        "last_at": from_microseconds(found.last_us),
         "queue_count": len({part.place for part in found.parts}),
         "redelivered_low": found.low,
         "redelivered_high": found.high,

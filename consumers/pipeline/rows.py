@@ -21,10 +21,11 @@ from consumers.lake.one_group import row_groups
 from consumers.lake.schemas import TABLES, TEXT, TIME
 from consumers.lake.store import Lake, is_within
 from consumers.rocketmq.names import DLQ_PREFIX
+from consumers.vocabulary.times import microseconds
 
 from .kernel.readings import KEY, Block
 from .reading_files import blocks, in_schema, opened, threads, with_dictionaries
-from .slices import MINUTE, floor, microseconds
+from .slices import MINUTE, floor
 
 
 @dataclass(frozen=True)

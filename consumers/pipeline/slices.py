@@ -1,11 +1,12 @@
 """A long range in pieces: arrays of readings stay short, and a run over two days costs as many small runs."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+
+from consumers.vocabulary.times import EPOCH
 
 MINUTE = timedelta(minutes=1)
 TEN_MINUTES = timedelta(minutes=10)
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def has_ended(step: timedelta, since: datetime, until: datetime) -> bool:
@@ -31,11 +32,3 @@ def minutes(since: datetime, until: datetime) -> Iterator[datetime]:
     while minute < until:
         yield minute
         minute += MINUTE
-
-
-def microseconds(at: datetime) -> int:
-    return (at - EPOCH) // timedelta(microseconds=1)
-
-
-def moment(us: float) -> datetime:
-    return EPOCH + timedelta(microseconds=us)

@@ -13,10 +13,11 @@ from django.db.models import Count, Max, Min, Q, Sum
 from consumers.lake.schemas import TEXT
 from consumers.models import GroupBroker, GroupWindow, Reading
 from consumers.vocabulary.reasons import VolumeReason
+from consumers.vocabulary.times import EPOCH, MICROSECOND, from_microseconds, microseconds
 
 from .kernel.segments import MICROSECONDS
 from .plain_rows import plain_rows, time_of
-from .slices import EPOCH, MINUTE, TEN_MINUTES, floor, microseconds, moment
+from .slices import MINUTE, TEN_MINUTES, floor
 
 # The volumes of a window. Why one of them is not known: consumers/vocabulary/reasons.py.
 
@@ -48,7 +49,7 @@ def joined_windows(
     span = Spanned(first, wide_start[first], wide_start[first] + wide_us)
     return {
         "group_id": group[first].tolist(),
-        "start": [moment(at) for at in wide_start[first].tolist()],
+        "start": [from_microseconds(at) for at in wide_start[first].tolist()],
         **{name: [parts[name][row] for row in last.tolist()] for name in (*LAST, "unknown_reason")},
         **{name: _known(values) for name, values in rates.items()},
         "readings": np.add.reduceat(np.array(parts["readings"], np.int64), first).tolist(),
@@ -290,7 +291,7 @@ def tiles(start: datetime, end: datetime, steps: Sequence[timedelta] = WIDEST_FI
     if start >= end:
         return
     step, narrower = steps[0], steps[1:]
-    first, last = floor(start + step - timedelta(microseconds=1), step), floor(end, step)
+    first, last = floor(start + step - MICROSECOND, step), floor(end, step)
     if first >= last:
         yield from tiles(start, end, narrower)
         return

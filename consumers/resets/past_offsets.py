@@ -33,6 +33,7 @@ from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason, ResetWarning
 from consumers.vocabulary.states import BROADCASTING, POPPING, UnknownReason
+from consumers.vocabulary.times import MICROSECOND
 from consumers.words.spans import age
 
 # Back to where the group itself stood: the newest readings up to the moment, unless the queue was made anew since.
@@ -42,7 +43,6 @@ from consumers.words.spans import age
 LOOKED_BACK = timedelta(minutes=15)
 PLACE = ("topic", "broker", "queue_id")
 FACTS = ("taken_at", "kind", "consumer_offset", "broker_offset", "unknown_reason")
-INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def positions_at(
     lake: Lake, cluster: str, group: str, at: datetime, back: timedelta = LOOKED_BACK
 ) -> dict[QueueKey, Position]:
     """Of every queue that a reading from `back` before `at` up to `at` saw. Empty where none saw the group."""
-    found = read_group(lake, "readings", cluster, group, at - back, at + INSTANT, [*PLACE, *FACTS])
+    found = read_group(lake, "readings", cluster, group, at - back, at + MICROSECOND, [*PLACE, *FACTS])
     newest = _newest(found)
     committed = _newest(found.filter(pc.is_valid(found["consumer_offset"])))
     return {key: _position(row, committed.get(key)) for key, row in newest.items()}
@@ -80,7 +80,7 @@ def was_read(lake: Lake, cluster: str, at: datetime, back: timedelta = LOOKED_BA
         source: ds.Dataset = dataset(lake, "readings", names)
         return bool(source.head(1, columns=["taken_at"], filter=within).num_rows)
 
-    return steadily(lake, lambda: files(lake, "readings", cluster, at - back, at + INSTANT), any_row)
+    return steadily(lake, lambda: files(lake, "readings", cluster, at - back, at + MICROSECOND), any_row)
 
 
 def _newest(rows: pa.Table) -> dict[QueueKey, dict[str, Any]]:
@@ -154,7 +154,7 @@ def _knots(lake: Lake, cluster: str, topics: Collection[str], since: datetime, n
     def names() -> list[str]:
         # The knots of a settled day stand in its first hour.
         first = folder_files(lake, hour_folder("knots", cluster, day_start(since)))
-        return list(dict.fromkeys([*first, *files(lake, "knots", cluster, since, now + INSTANT)]))
+        return list(dict.fromkeys([*first, *files(lake, "knots", cluster, since, now + MICROSECOND)]))
 
     return steadily(
         lake,
@@ -194,7 +194,7 @@ def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Positio
     back = looked_back(settings.CONSUMERSCOPE_POLL_SECONDS)
     with _the_lake() as lake:
         found = positions_at(lake, cluster, group, at, back)
-        _check_nothing_is_missing(lake, "readings", cluster, at - back, at + INSTANT)
+        _check_nothing_is_missing(lake, "readings", cluster, at - back, at + MICROSECOND)
         if found:
             return found
         is_read = was_read(lake, cluster, at, back)
@@ -225,7 +225,7 @@ def targets_of_then(
     with _the_lake() as lake:
         remade = remade_since(lake, cluster, stood, at, now)
         # The knots of a settled day stand in its first hour.
-        _check_nothing_is_missing(lake, "knots", cluster, day_start(at), now + INSTANT)
+        _check_nothing_is_missing(lake, "knots", cluster, day_start(at), now + MICROSECOND)
     targets: dict[QueueKey, int | str] = {}
     for key in keys:
         position = stood.get(key)

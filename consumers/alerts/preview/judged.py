@@ -14,13 +14,13 @@ import numpy as np
 
 from consumers.alerts.rule_terms import Terms
 from consumers.models import Comparison, ConsumerGroup, GroupState, Reading, Rebalance, RepeatEvent, State, StateChange
-from consumers.pipeline.slices import microseconds
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.queries.unwatched import Span, unwatched_spans
 from consumers.repeats import SURE
 from consumers.vocabulary.states import RuleCode
+from consumers.vocabulary.times import MICROSECOND, microseconds
 
-from .values import MICROSECOND, Grid, PastScan, Values, good_runs, moments_in, sampled, spans_of, until_next
+from .values import Grid, PastScan, Values, good_runs, moments_in, sampled, spans_of, until_next
 
 # What a rule makes of values, and the machine of incidents (consumers.alerts.evaluation.machine) over them: all
 # subjects at once, each in the order of time.

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from consumers.models import ConsumerGroup, Reading, State
-from consumers.pipeline.slices import microseconds
 from consumers.queries.groups import brokers_of
 from consumers.queries.limits import limits
+from consumers.vocabulary.times import MICROSECOND, microseconds
 
 from .judged import CODES
-from .values import MICROSECOND, Grid, Need, PastScan, Values, good_runs, until_next
+from .values import Grid, Need, PastScan, Values, good_runs, until_next
 from .windows import member_values
 
 # These may be of a queue on a broker that still answers; any other state is not known while a broker is silent.

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from consumers.alerts.measured import Subject
-from consumers.alerts.preview.values import DAY, MICROSECOND, Grid, moment
+from consumers.alerts.preview.values import DAY, Grid
 from consumers.models import AlertRule, Incident
-from consumers.pipeline.slices import EPOCH, microseconds
 from consumers.vocabulary.alerts import PreviewReason
+from consumers.vocabulary.times import EPOCH, MICROSECOND, from_microseconds, microseconds
 from consumers.words.reasons import coded_reason
 
 from .compared import Evaluated, Replay, reasons
@@ -55,7 +55,7 @@ def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: ReplayFindings
     none.
     """
     newest = sorted(found.incidents, key=lambda one: (-one["fired_us"], one["place"]))
-    fired = [(moment(one["fired_us"]), one["place"] in found.excluded) for one in newest]
+    fired = [(from_microseconds(one["fired_us"]), one["place"] in found.excluded) for one in newest]
     share, excluded = _unknown_share(chosen, grid, found.known), sum(is_alone for _at, is_alone in fired)
     known = [found.known.get(place, 0) for place in range(len(chosen.subjects))]
     in_data = unknown_share_in_data(known, chosen.first_seen, found.known_at)
@@ -99,10 +99,10 @@ def data_span(grid: Grid, known_at: Collection[int]) -> dict[str, Any]:
     """
     moments = sorted(known_at)
     nothing = coded_reason(PreviewReason.NO_DATA)
-    spans = unknown_spans(grid, map(moment, moments), None) if grid.count else []
+    spans = unknown_spans(grid, map(from_microseconds, moments), None) if grid.count else []
     return {
-        "known_from": iso_text(moment(moments[0]) - grid.step) if moments else None,
-        "known_to": iso_text(moment(moments[-1])) if moments else None,
+        "known_from": iso_text(from_microseconds(moments[0]) - grid.step) if moments else None,
+        "known_to": iso_text(from_microseconds(moments[-1])) if moments else None,
         "known_seconds": len(moments) * grid.step_seconds,
         "unknown_seconds": (grid.count - len(moments)) * grid.step_seconds,
         "unknown_spans": [{"from": iso_text(begin), "to": iso_text(end)} for begin, end in spans],
@@ -196,9 +196,9 @@ def _incident(one: Mapping[str, Any], chosen: Chosen, found: ReplayFindings) -> 
         unknown["worst_value"] = coded_reason(PreviewReason.STATES_COMPARED)
     return {
         "subject": _subject(chosen.subjects[one["place"]]),
-        "from": iso_text(moment(one["started_us"])),
-        "fired_at": iso_text(moment(one["fired_us"])),
-        "to": None if one["resolved_us"] is None else iso_text(moment(one["resolved_us"])),
+        "from": iso_text(from_microseconds(one["started_us"])),
+        "fired_at": iso_text(from_microseconds(one["fired_us"])),
+        "to": None if one["resolved_us"] is None else iso_text(from_microseconds(one["resolved_us"])),
         "worst_value": one["worst_value"],
         **_excluded(one["place"], found),
         "unknown": unknown,

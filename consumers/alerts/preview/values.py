@@ -17,12 +17,12 @@ import pyarrow as pa
 from consumers.lake.schemas import TEXT
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, PipelineRun
-from consumers.pipeline.slices import EPOCH, floor, microseconds
+from consumers.pipeline.slices import floor
+from consumers.vocabulary.times import MICROSECOND, microseconds
 
 STEPS = (60, 600, 3600)
 # Past so many values the next wider windows are taken: each is read out of the database, a million in a second.
 VALUES_AT_MOST = 1_500_000
-MICROSECOND = timedelta(microseconds=1)
 DAY = timedelta(days=1)
 DAY_US = 86_400_000_000
 
@@ -98,10 +98,6 @@ class Grid:
             return []
         first, last = (self.since + self.step).date(), self.until.date()
         return [datetime.combine(first, time(), UTC) + number * DAY for number in range((last - first).days + 1)]
-
-
-def moment(micros: float) -> datetime:
-    return EPOCH + timedelta(microseconds=int(micros))
 
 
 def step_for(subjects: int, since: datetime, until: datetime, finest_seconds: int) -> int:

@@ -20,7 +20,6 @@ from consumers.models import ConsumerGroup, GroupWindow, Rebalance
 from consumers.pipeline.kernel.columns import GROUP, matches, numbers
 from consumers.pipeline.kernel.group_windows import group_windows
 from consumers.pipeline.known import UNREAD
-from consumers.pipeline.slices import microseconds
 from consumers.queries.groups import NAMED_AT_ONCE
 from consumers.queries.unwatched import Span, quiet, unread_spans
 from consumers.rebalances.events import LONGEST
@@ -34,9 +33,9 @@ from consumers.rebalances.flapping import (
     seldom_asked,
 )
 from consumers.vocabulary.states import UnknownReason
+from consumers.vocabulary.times import MICROSECOND, microseconds
 
 from .values import (
-    MICROSECOND,
     SPAN,
     VALUES_AT_MOST,
     Grid,

@@ -18,6 +18,7 @@ from consumers.pipeline.upkeep import retentions
 from consumers.queries.limits import limits
 from consumers.vocabulary.alerts import PreviewReason
 from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.times import from_microseconds
 
 from .compared import Fired, evaluated, excluded
 from .judged import decided, observations, replayed
@@ -25,7 +26,7 @@ from .known_times import known_then
 from .request import Chosen, chosen, finest_seconds, is_cancelled
 from .result import DRAWN_AT_MOST, ReplayFindings, most_fired, result_of, unknown_spans
 from .stored import stored_result
-from .values import DAY_US, Grid, Past, PastScan, PastSource, Retention, Values, moment, step_for
+from .values import DAY_US, Grid, Past, PastScan, PastSource, Retention, Values, step_for
 
 # Answers one preview: whom the rule selects, what was known of each, and what the machine makes of it.
 
@@ -80,7 +81,9 @@ def _found(
         known_on={int(day): int(on_days[day]) for day in np.flatnonzero(on_days)},
         known_at=grid.at_us[known_at > 0].tolist(),
         unknown_spans={
-            place: unknown_spans(grid, map(moment, _moments(of_fired[place], grid)), selected.first_seen[place])
+            place: unknown_spans(
+                grid, map(from_microseconds, _moments(of_fired[place], grid)), selected.first_seen[place]
+            )
             for place in drawn
         },
         excluded=excluded(rule, {one["place"]: selected.subjects[one["place"]] for one in incidents}, now),
@@ -121,8 +124,8 @@ def _fired(one: Mapping[str, Any], selected: Chosen) -> Fired:
     resolved_us = one["resolved_us"]
     return Fired(
         selected.subjects[one["place"]].key,
-        moment(one["fired_us"]),
-        None if resolved_us is None else moment(resolved_us),
+        from_microseconds(one["fired_us"]),
+        None if resolved_us is None else from_microseconds(resolved_us),
     )
 
 

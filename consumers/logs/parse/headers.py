@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from consumers.vocabulary.logs import LogCode, LogForm, ZoneBasis
+from consumers.vocabulary.times import EPOCH
 
 # The form of one kind of line: a declaration of what RocketMQ writes, by which class, and what it means.
 
@@ -95,7 +96,6 @@ _GROUP_THREAD = re.compile(rb"\[(?:ConsumeMessageThread|CleanExpireMsgScheduledT
 SHIPPED_ZONE = timezone(timedelta(hours=8))
 ZONE_OF_FORM: dict[LogForm, tzinfo] = {LogForm.CLIENT_5: SHIPPED_ZONE, LogForm.BROKER: SHIPPED_ZONE}
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
 MOST_CACHED = 100_000
 
@@ -163,7 +163,7 @@ class LineTimes:
             again = local.replace(tzinfo=zone, fold=1).astimezone(UTC)
         except (ValueError, OverflowError):
             return None
-        return int((first - _EPOCH) / _SECOND) * 1000, again > first
+        return int((first - EPOCH) / _SECOND) * 1000, again > first
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ Each cause has its entries of evidence: facts by name, without those that are un
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.segments import MICROSECONDS
-from consumers.pipeline.slices import EPOCH
 from consumers.vocabulary.reasons import RebalanceCause
+from consumers.vocabulary.times import from_microseconds
 
 from .changes import FailedAnswer, MemberChange
 from .events import ObservedRebalance
@@ -275,7 +274,7 @@ def _dated(rebalance: ObservedRebalance) -> int | None:
 
 def _moment(us: int | None) -> str | None:
     """As ISO 8601 says it, in UTC."""
-    return None if us is None else (EPOCH + timedelta(microseconds=us)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return None if us is None else from_microseconds(us).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _known(entry: Entry) -> Entry:

@@ -25,10 +25,10 @@ from consumers.lake.store import Lake
 from consumers.models import Assignment, Client, ClientSubscription, ConsumerGroup, Queue, Reading, Rebalance
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.rebalances.find import earliest_us, find_costs, find_events, undecided_groups
-from consumers.pipeline.slices import EPOCH, microseconds
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
 from consumers.rocketmq.bodies.client_bodies import may_hold
 from consumers.rocketmq.names import RETRY_PREFIX
+from consumers.vocabulary.times import from_microseconds, microseconds
 
 from .tables import GROUPS, LAST_OWNERS, OWNERSHIP_COLUMNS, READINGS_COLUMNS
 
@@ -281,7 +281,7 @@ def _ended(names: Sequence[str], before: dict[Group, list[tuple[int, int]]]) -> 
     rows = Assignment.objects.filter(
         group__name__in=names,
         gone_by__isnull=False,
-        last_seen__gte=EPOCH + timedelta(microseconds=earliest) - REACH,
+        last_seen__gte=from_microseconds(earliest) - REACH,
     ).order_by("last_seen")
     places = ("queue__topic__name", "queue__broker", "queue__queue_id")
     for row in rows.values_list("group__cluster__name", "group__name", *places, "last_seen", *SAID).iterator():
@@ -321,7 +321,7 @@ def find_rebalances(
     first_us = earliest_us(events)
     if first_us is None:
         return Rebalances(events, None, spans)
-    first = EPOCH + timedelta(microseconds=first_us)
+    first = from_microseconds(first_us)
     readings = _rows(lake, "readings", READINGS_COLUMNS, events, first, until)
     lately = ownership.filter(pc.greater_equal(ownership["taken_at"], pa.scalar(first, ownership["taken_at"].type)))
     return Rebalances(events, find_costs(events, groups, lately, readings, last_owners(events), durations), spans)
@@ -332,7 +332,7 @@ def _members(
 ) -> tuple[pa.Table, pa.Table]:
     """Rows of membership and ownership, from `reach` on where the newest do not suffice."""
     recent = durations.rebalance_patience_seconds + RECENT_POLLS * durations.poll_seconds
-    earliest = EPOCH + timedelta(microseconds=pc.min(groups["since_us"]).as_py())
+    earliest = from_microseconds(pc.min(groups["since_us"]).as_py())
     start = max(earliest - timedelta(seconds=recent), reach)
 
     def read(wanted: pa.Table, since: datetime, until: datetime) -> tuple[pa.Table, pa.Table]:

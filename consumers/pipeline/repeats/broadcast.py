@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from consumers.lake.store import Lake
 from consumers.models import Client
-from consumers.pipeline.slices import microseconds
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence
 from consumers.vocabulary.states import BROADCASTING
+from consumers.vocabulary.times import MICROSECOND, microseconds
 
 from .away_file import FileReading
 from .holders import NO_REPORT_OLDER
@@ -132,7 +132,7 @@ def _queues(
     assert before.gone_by is not None
     cluster, group = begun.group.cluster.name, begun.group.name
     reports = stored.held(cluster, before.last_seen - PACE, before.last_seen)
-    later = stored.held(cluster, begun.seen_since - timedelta(microseconds=1), until)
+    later = stored.held(cluster, begun.seen_since - MICROSECOND, until)
     files = stored.client_files(cluster, before.gone_by, begun.seen_since)
     own = {
         place: [one for one in held_reports if one.client_id == begun.client_id]

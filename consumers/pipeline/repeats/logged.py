@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from consumers.pipeline.kernel.segments import MICROSECONDS
-from consumers.pipeline.slices import moment
 from consumers.vocabulary.logs import LogCode
 from consumers.vocabulary.repeats import REPEAT_CAUSES, Confidence, RepeatCause, RepeatEvidence
+from consumers.vocabulary.times import from_microseconds
 
 from .parts import Entry, RepeatPart, evidence
 
@@ -109,5 +109,5 @@ def without_lines(part: RepeatPart) -> RepeatPart:
 
 
 def _entry(line: LoggedLine) -> Entry:
-    at = f"{moment(line.began_us):%Y-%m-%d %H:%M:%S} UTC"
+    at = f"{from_microseconds(line.began_us):%Y-%m-%d %H:%M:%S} UTC"
     return evidence(RepeatEvidence.LOG_LINE, log=str(line.code), lines=line.lines, at=at, client_id=line.client_id)

@@ -13,9 +13,9 @@ from django.db.models import Q
 
 from consumers.models import Assignment, Client, Rebalance, RepeatEvent
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.slices import microseconds
 from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
 from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence, RepeatSource, RepeatUnknown
+from consumers.vocabulary.times import microseconds
 
 from .moved import LastOwner, MovedQueue, OwnerFate, moved_part
 from .parts import RepeatPart, evidence

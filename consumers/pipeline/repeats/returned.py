@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from consumers.models import Reading
-from consumers.pipeline.slices import microseconds, moment
 from consumers.vocabulary.states import UnknownReason
+from consumers.vocabulary.times import from_microseconds, microseconds
 
 from .holders import NO_REPORT_OLDER, gave_up
 from .stored_history import OffsetRead, Place, StoredHistory
@@ -90,8 +90,8 @@ def returned_rows(absence: Absence, stored: StoredHistory, until: datetime) -> l
         if row is None:
             continue
         reported = [one.offset for one in reports if row["before_us"] < microseconds(one.at) <= row["at_us"]]
-        at = moment(row["at_us"])
-        is_anew = gave_up(reports, answer_times.get(key[0], {}), moment(row["before_us"]), absence.away, at)
+        at = from_microseconds(row["at_us"])
+        is_anew = gave_up(reports, answer_times.get(key[0], {}), from_microseconds(row["before_us"]), absence.away, at)
         if is_anew or min([*reported, row["to_offset"]]) < row["from_offset"]:
             found.append({"cluster": absence.cluster, **row})
     return found

@@ -17,13 +17,14 @@ from consumers.models import Client, ConsumerGroup, GroupWindow, LogEvent, Readi
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.segments import MICROSECONDS, MINUTE_US
 from consumers.pipeline.repeat_rows import FoundSpan, write_repeats
-from consumers.pipeline.slices import MINUTE, floor, microseconds, moment
+from consumers.pipeline.slices import MINUTE, floor
 from consumers.polling.members.membership import pop_answers
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.vocabulary.logs import LogCode
 from consumers.vocabulary.repeats import RepeatSource
 from consumers.vocabulary.states import BROADCASTING, POPPING
+from consumers.vocabulary.times import MICROSECOND, from_microseconds, microseconds
 
 from .broadcast import broadcast_parts
 from .fallen import ListenerReport, RetryMinute, sent_back_part
@@ -33,7 +34,6 @@ from .parts import RepeatPart
 from .returned import absences
 from .set_back import fallen_parts, reset_parts
 
-INSTANT = timedelta(microseconds=1)
 # Of a run: more lines add nothing to events that have some.
 MOST_LINES = 20_000
 BATCH_SETTING = "consumeMessageBatchMaxSize"
@@ -92,7 +92,10 @@ def _with_logs(spans: Iterable[FoundSpan]) -> list[FoundSpan]:
     times = [us for span in found for part in span.parts for us in (part.after_us or part.at_us, part.at_us)]
     if not times:
         return found
-    since, until = moment(min(times) - RETRY_DELAY_US), moment(max(times) + CLOCKS_DIFFER_US + SHUTDOWN_LASTS_US)
+    since, until = (
+        from_microseconds(min(times) - RETRY_DELAY_US),
+        from_microseconds(max(times) + CLOCKS_DIFFER_US + SHUTDOWN_LASTS_US),
+    )
     groups = ConsumerGroup.objects.filter(pk__in=[span.group for span in found if span.parts])
     places = {(cluster, name): pk for pk, cluster, name in groups.values_list("pk", "cluster_id", "name")}
     named = Q(group__in={name for _, name in places}) | Q(group=None, code=LogCode.CLIENT_STOPPED)
@@ -124,7 +127,7 @@ def _line(row: LogEvent) -> LoggedLine:
 
 
 def _again_after(since: datetime, durations: Durations) -> datetime:
-    return since - timedelta(seconds=durations.repeat_again_seconds) - INSTANT
+    return since - timedelta(seconds=durations.repeat_again_seconds) - MICROSECOND
 
 
 def _minutes(since: datetime, until: datetime) -> tuple[datetime, datetime]:
@@ -151,7 +154,7 @@ def _offset_spans(
 
 
 def _rebalance_spans(rebalanced: pa.Table, until: datetime, durations: Durations) -> Iterator[FoundSpan]:
-    spans = {(one["cluster"], one["group"]): moment(one["anchor_us"]) for one in rebalanced.to_pylist()}
+    spans = {(one["cluster"], one["group"]): from_microseconds(one["anchor_us"]) for one in rebalanced.to_pylist()}
     if not spans:
         return
     clusters = {cluster for cluster, _ in spans}
@@ -195,7 +198,7 @@ def _retry_spans(
     for group, cluster, at, into, out in found:
         around = _readings_around(readings[cluster], microseconds(at), round(reach.total_seconds() * MICROSECONDS))
         minutes.setdefault(group, []).append(RetryMinute(microseconds(at), into, out, *around))
-    yield from _retry_parts(minutes, start - INSTANT, end, going_on)
+    yield from _retry_parts(minutes, start - MICROSECOND, end, going_on)
 
 
 def _retry_parts(

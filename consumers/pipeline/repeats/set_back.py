@@ -19,9 +19,9 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import QUEUE
 from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.known import MOVED_WITHIN
-from consumers.pipeline.slices import microseconds, moment
 from consumers.polling.record.totals import MAY_HAVE_MOVED
 from consumers.vocabulary.states import BROADCASTING
+from consumers.vocabulary.times import from_microseconds, microseconds
 
 from .away_file import AwayFile, away_file
 from .broker_readings import BrokerReadings, broker_readings
@@ -171,7 +171,10 @@ class Around:
         durations: Durations,
     ) -> "Around":
         ids = {group.pk for group in groups}
-        since, last = moment(min(one["before_us"] for one in rows)), moment(max(one["at_us"] for one in rows))
+        since, last = (
+            from_microseconds(min(one["before_us"] for one in rows)),
+            from_microseconds(max(one["at_us"] for one in rows)),
+        )
         return cls(
             resets=written_resets(ids, since, until),
             readings=broker_readings({group.cluster_id for group in groups}, since, last),
@@ -184,14 +187,14 @@ class Around:
 
     def is_reset(self, group: ConsumerGroup, one: dict[str, Any]) -> bool:
         key = group.pk, (one["topic"], one["broker"], one["queue_id"])
-        since, at = moment(one["before_us"]), moment(one["at_us"])
+        since, at = from_microseconds(one["before_us"]), from_microseconds(one["at_us"])
         return any(since < reset.until and at >= reset.since for reset in self.resets.get(key, ()))
 
     def fallen(self, group: ConsumerGroup, one: dict[str, Any], together: int) -> FallenQueue | None:
         """None where an older offset, of a slave or of a broker that was away, is all, and nobody is known to have gone
         on from that."""
         place = (one["topic"], one["broker"], one["queue_id"])
-        since, at = moment(one["before_us"]), moment(one["at_us"])
+        since, at = from_microseconds(one["before_us"]), from_microseconds(one["at_us"])
         reports = self.reports.get((group.pk, place), ())
         readings = self.readings[group.cluster_id]
         unread, slave = readings.unread(one["broker"], since, at), readings.slave(one["broker"], since, at)
@@ -255,11 +258,11 @@ class Around:
         goes on. By its first reading whoever took the queue anew may have been past the old offset again."""
         if file is None or file.changed is None or file.offset is None or file.offset >= one["from_offset"]:
             return None
-        since = moment(one["before_us"])
+        since = from_microseconds(one["before_us"])
         span = group.cluster.name, since - NO_REPORT_OLDER, self.until
         held_reports = self.stored.held(*span).get((group.name, place), ())
         answer_times = self.stored.answer_times(*span).get(group.name, {})
-        return gave_up(held_reports, answer_times, since, unread[0], moment(one["at_us"]))
+        return gave_up(held_reports, answer_times, since, unread[0], from_microseconds(one["at_us"]))
 
     def _begun_behind(
         self, group: ConsumerGroup, fallen: FallenQueue, behind: HeldReport, since: datetime
@@ -272,7 +275,7 @@ class Around:
             return replace(fallen, back_us=microseconds(self.readings[group.cluster_id].before(behind.at, since)))
         # Of a broker that is away nobody is given anything.
         assert fallen.away_us is not None
-        earlier = self._answered_before(group, behind, moment(fallen.away_us))
+        earlier = self._answered_before(group, behind, from_microseconds(fallen.away_us))
         seconds = (fallen.at_us - shown_us) / MICROSECONDS
         regained = (later - behind.offset) / seconds if seconds > 0 else 0.0
         return replace(fallen, back_us=microseconds(earlier), regained=regained)
@@ -303,7 +306,7 @@ class Around:
     ) -> HeldReport | None:
         """The lowest offset that a member reported meanwhile, which began at an older one: of a slave, or of a broker
         that was away."""
-        since, at = moment(one["before_us"]), moment(one["at_us"])
+        since, at = from_microseconds(one["before_us"]), from_microseconds(one["at_us"])
         lowest = one["from_offset"] if one["was_behind"] else min(one["from_offset"], one["to_offset"])
         held_reports = self.stored.held(group.cluster.name, since - NO_REPORT_OLDER, self.until).get(
             (group.name, place), ()
@@ -327,7 +330,7 @@ class Around:
     ) -> AwayFile | None:
         if not group.cluster.offset_files or not unread:
             return None
-        at = moment(one["at_us"])
+        at = from_microseconds(one["at_us"])
         files = self.stored.broker_files(group.cluster.name, place[1], unread[0], at)
         readings = files.readings.get((group.name, place), ())
         shown = one["to_offset"] if behind is None else behind.offset

@@ -16,6 +16,7 @@ from consumers.lake import reader
 from consumers.lake.schemas import TIME
 from consumers.lake.store import Lake
 from consumers.models import QueueSnapshot
+from consumers.vocabulary.times import MICROSECOND
 
 from .away_file import FileReading
 
@@ -143,7 +144,7 @@ class StoredHistory:
         chosen: pc.Expression,
     ) -> list[dict[str, Any]]:
         time = pc.field("taken_at")
-        end = until + timedelta(microseconds=1)
+        end = until + MICROSECOND
         chosen = chosen & (time >= pa.scalar(since, TIME)) & (time < pa.scalar(end, TIME))
 
         def rows(files: list[str]) -> pa.Table:

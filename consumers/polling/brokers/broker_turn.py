@@ -31,9 +31,10 @@ from consumers.rocketmq.wire.codes import (
 from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import PollProblem, stored_reason
 from consumers.vocabulary.states import MASTER
+from consumers.vocabulary.times import microseconds
 
 from .joined import QUEUE_BITS, join_rows, listed_pairs
-from .remembered import NEVER, MinOffsets, microseconds
+from .remembered import NEVER, MinOffsets
 
 # Min offsets, under a budget: queues with lag and dead-letter queues first; then the queues not asked for the longest
 # time.

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -17,15 +17,10 @@ from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.vocabulary.times import microseconds
 
 # The min offsets of one broker's queues, as far as they were fetched, and when, as sorted columns.
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 NEVER = np.iinfo(np.int64).min
-
-
-def microseconds(at: datetime) -> int:
-    return (at - EPOCH) // timedelta(microseconds=1)
 
 
 @dataclass

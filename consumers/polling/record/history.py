@@ -1,7 +1,6 @@
 """Writes a reading as Parquet: one file per table, in the folder of the hour of the reading."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from consumers.lake.schemas import DEAD_LETTERS, MEMBER_RATES, MEMBERSHIP, OWNER
 from consumers.lake.store import Lake, file_name, hour_folder, rows_in_group
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
 from consumers.polling.samples.reading import FirstStored, QueueKey, places
+from consumers.vocabulary.times import microseconds
 
 from .keyed_rows import EntityIds, HeldKey, RowQueues, numbers_at
 from .snapshots import NULL, NUMBERS, OFFSETS, Coded, Columns
@@ -20,8 +20,6 @@ from .snapshots import NULL, NUMBERS, OFFSETS, Coded, Columns
 # A reading's rows: first as one Arrow table of all brokers, then as columns keyed by what is stored.
 
 # The store time of the first unconsumed message, in the rows of every reading for which its answer is valid.
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def first_stored_column(rows: pa.Table, broker: str, holding: Mapping[QueueKey, FirstStored]) -> pa.Array:
@@ -35,7 +33,7 @@ def first_stored_column(rows: pa.Table, broker: str, holding: Mapping[QueueKey, 
     for place, at in places(rows, mine).items():
         answer = mine[place]
         if answer.stored_at is not None and rows["consumer_offset"][at].as_py() == answer.offset:
-            values[at], missing[at] = (answer.stored_at - EPOCH) // timedelta(microseconds=1), False
+            values[at], missing[at] = microseconds(answer.stored_at), False
     return pa.array(values, pa.int64(), mask=missing).cast(TIME)
 
 

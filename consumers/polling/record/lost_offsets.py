@@ -34,13 +34,13 @@ from consumers.models import (
     QueueState,
     Rung,
 )
-from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.reading import BrokerReading, OffsetsReading
 from consumers.polling.record.history import ROWS, stored_keys
 from consumers.polling.record.keyed_rows import EntityIds, RowQueues
 from consumers.polling.record.snapshots import LOST, NULL, OFFSETS, Coded, Columns
 from consumers.polling.record.totals import GroupKinds
 from consumers.vocabulary.states import MASTER, UnknownReason
+from consumers.vocabulary.times import microseconds
 
 # Columns of the remembered numbers.
 CONSUMER, BROKER = OFFSETS.index("consumer_offset"), OFFSETS.index("broker_offset")

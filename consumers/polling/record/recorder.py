@@ -20,7 +20,6 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, LossAcknowledgement, Reading
 from consumers.polling.brokers.dispatch_backlog import limit_bytes
 from consumers.polling.brokers.joined import kind_in_group
-from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.kind_limits import KindLimits
 from consumers.polling.reading import GroupMembers, MembersReading, OffsetsReading
 from consumers.polling.record.brokers import (
@@ -36,6 +35,7 @@ from consumers.polling.record.lost_offsets import LOST_AT, GivenUp, Losses, reme
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.vocabulary.states import MASTER, UnknownReason, of_broker
+from consumers.vocabulary.times import microseconds
 
 from .delays import record_samples
 from .history import reading_columns, reading_rows, write_history

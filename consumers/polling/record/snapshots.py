@@ -6,7 +6,7 @@ writes the rows again.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from consumers.lake.encoded import encoded
 from consumers.models import Cluster, QueueSnapshot, QueueState
-from consumers.polling.brokers.remembered import EPOCH, microseconds
+from consumers.vocabulary.times import from_microseconds, microseconds
 
 from .keyed_rows import BATCH, delete, upsert
 
@@ -209,7 +209,7 @@ def write(rows: Columns, now: datetime, **shared: Any) -> None:
 
 
 def _stored(name: str, value: int) -> int | datetime:
-    return EPOCH + timedelta(microseconds=value) if name == "lost_at" else value
+    return from_microseconds(value) if name == "lost_at" else value
 
 
 def forget(rows: Columns) -> None:

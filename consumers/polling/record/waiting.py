@@ -13,7 +13,7 @@ from django.conf import settings
 
 from consumers.models import Reading
 from consumers.polling.brokers.dispatch_backlog import DispatchBacklog, limit_bytes
-from consumers.polling.brokers.remembered import microseconds
+from consumers.vocabulary.times import microseconds
 
 from .snapshots import FIRST_STORED, NULL, NUMBERS, OFFSETS, Columns
 

@@ -7,12 +7,12 @@ from enum import StrEnum
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind
-from consumers.polling.brokers.remembered import microseconds
 from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
+from consumers.vocabulary.times import microseconds
 from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
 from consumers.words.spans import utc
 

@@ -8,8 +8,10 @@ import hmac
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import IntEnum
+
+from consumers.vocabulary.times import EPOCH
 
 
 class RequestCode(IntEnum):
@@ -203,8 +205,6 @@ def registered_address(text: str) -> Address:
 
 
 # Java's milliseconds as times.
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 # Nothing that happened is later: what a clock or a field says beyond it is no time.
 LAST_MS = 253_402_300_799_000
 

@@ -11,7 +11,7 @@ from consumers.messages.joined import FoundCopies, QueueOffset, QueuePlace, Sear
 from consumers.messages.queries import MOST_MESSAGES, message_attempts
 from consumers.messages.rows import AttemptRow, MessageAttemptsRow
 from consumers.models import ConsumerGroup, Queue
-from consumers.pipeline.slices import microseconds
+from consumers.vocabulary.times import microseconds
 from tests.consumers.messages.made_copies import KINDS, a_copy
 from tests.ownership_rows import a_member, it_held, it_subscribed, readings_every
 from tests.pipeline_rows import PLACE, put

@@ -4,8 +4,8 @@ import pytest
 
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.pipeline.known import MOVED_WITHIN, lost_offsets, set_by_hand
-from consumers.pipeline.slices import microseconds
 from consumers.vocabulary.states import UnknownReason
+from consumers.vocabulary.times import microseconds
 from tests.world import NOW, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, QueueSnapshot
-from consumers.polling.brokers.remembered import EPOCH
 from consumers.polling.members.membership import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller, PollSettings
+from consumers.vocabulary.times import EPOCH
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 

@@ -4,7 +4,7 @@ import pytest
 
 from consumers.alerts.preview.result import data_span, unknown_share_in_data
 from consumers.alerts.preview.values import Grid
-from consumers.pipeline.slices import microseconds
+from consumers.vocabulary.times import microseconds
 from tests.preview_rows import seconds_ago
 from tests.world import NOW, ago
 

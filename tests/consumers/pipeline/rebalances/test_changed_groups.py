@@ -7,7 +7,7 @@ import pytest
 from consumers.models import ClientSubscription
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.rebalances.run import ChangedGroups
-from consumers.pipeline.slices import microseconds
+from consumers.vocabulary.times import microseconds
 from tests.rebalance_rows import a_rebalance
 from tests.world import a_client, a_cluster, a_group, a_queue, a_reading, ago
 

@@ -6,8 +6,9 @@ from consumers.lake.store import Lake
 from consumers.models import Client, GroupState, Queue, Rebalance, RebalanceTopic
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.pipeline.rebalance_rows import moment, write_rebalances
+from consumers.pipeline.rebalance_rows import write_rebalances
 from consumers.pipeline.rebalances.run import find_rebalances
+from consumers.vocabulary.times import from_microseconds
 from tests.pipeline_rows import at, put, rows
 from tests.rebalance_histories import clients, every, membership, ownership
 from tests.rebalance_rows import a_rebalance
@@ -41,7 +42,10 @@ def a_history(lake: Lake, group_name: str = "billing") -> None:
     retries = [{**row, "topic": "%RETRY%billing"} for row in held if (row["client_id"], row["queue_id"]) == ("a", 0)]
     put(lake, "ownership", held + retries)
     for row in clients(JOINED):
-        interval = {"seen_since": moment(row["seen_us"]), "last_seen": moment(row["last_seen_us"])}
+        interval = {
+            "seen_since": from_microseconds(row["seen_us"]),
+            "last_seen": from_microseconds(row["last_seen_us"]),
+        }
         named = {"client_id": row["client_id"], "address": row["address"], "language": "JAVA"}
         Client.objects.create(group=group, started_at=at(-3600), **named, **interval)
 

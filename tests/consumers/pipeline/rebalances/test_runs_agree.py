@@ -14,7 +14,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.rebalances.find import find_events, undecided_groups
 from consumers.pipeline.rebalances.run import ChangedGroups
 from consumers.pipeline.rebalances.tables import GROUPS as GROUP_COLUMNS
-from consumers.pipeline.slices import EPOCH
+from consumers.vocabulary.times import EPOCH
 from tests.pipeline_rows import at, us
 from tests.rebalance_histories import NOT_ASKED, Seen, clients, group_row, membership, ownership
 from tests.world import a_cluster, a_group, a_queue

@@ -6,7 +6,7 @@ from consumers.models import Client, Cluster, GroupWindow, RepeatEvent
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.falls import offset_falls
 from consumers.pipeline.repeats.run import find_repeats
-from consumers.pipeline.slices import microseconds
+from consumers.vocabulary.times import microseconds
 from tests.ownership_rows import it_held
 from tests.pipeline_rows import gathered, put, rows
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance

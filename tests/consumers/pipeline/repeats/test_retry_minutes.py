@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import RepeatEvent
-from consumers.pipeline.slices import moment
+from consumers.vocabulary.times import from_microseconds
 from tests.consumers.pipeline.repeats.runs import a_window, evaluate
 from tests.world import a_cluster, a_group, a_reading, ago
 
@@ -21,7 +21,7 @@ def read(group, *seconds):
 def parts():
     """Between which times each part lies."""
     found = [part for event in RepeatEvent.objects.order_by("started_at") for part in event.parts]
-    return [(moment(part["after_us"]), moment(part["at_us"])) for part in found]
+    return [(from_microseconds(part["after_us"]), from_microseconds(part["at_us"])) for part in found]
 
 
 def test_a_repeat_is_dated_by_the_readings_around_it(lake, billing):

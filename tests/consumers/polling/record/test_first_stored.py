@@ -6,8 +6,8 @@ import pytest
 
 from consumers.models import Cluster, GroupTotal, QueueSnapshot
 from consumers.polling.brokers.dispatch_backlog import DispatchBacklog
-from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.record.recorder import Recorder
+from consumers.vocabulary.times import microseconds
 from tests.readings import T0, at, broker, reading, row
 
 
