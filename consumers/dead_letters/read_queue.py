@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from consumers.models import Client, ConsumerGroup
 from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.bodies.fields import count_of
 from consumers.rocketmq.messages.dead import DeadMessage, dead_message
 from consumers.rocketmq.messages.stored import Pulled, PullOutcome
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
@@ -254,6 +255,6 @@ class Tries:
 
 def _member(client: Client) -> Member:
     setting = (client.settings or {}).get("maxReconsumeTimes", "")
-    most = DEFAULT if setting == UNSET else int(setting) if setting.isdecimal() else None
+    most = DEFAULT if setting == UNSET else count_of(setting)
     began = min(client.seen_since, client.started_at or client.seen_since)
     return Member(began, client.gone_by + SLACK if client.gone_by else EVER, client.orderly, most)

@@ -11,6 +11,7 @@ from consumers.models import Assignment, Client, ConsumerGroup, TopicKind
 from consumers.ownership.assignments import no_owner_reason
 from consumers.queries.declared import answer, public
 from consumers.queries.queues.starts import reported_start
+from consumers.rocketmq.bodies.fields import count_of
 from consumers.stores.exposure import Exposure, Held
 from consumers.vocabulary.offset_files import ExposureReason
 from consumers.vocabulary.states import BROADCASTING, POPPING
@@ -137,7 +138,7 @@ class Members:
     @property
     def reported_commit_seconds(self) -> float | None:
         """The longest commit interval that a member reports; null where none does."""
-        reported = [_whole((client["settings"] or {}).get(INTERVAL)) for client in self.clients]
+        reported = [count_of((client["settings"] or {}).get(INTERVAL)) for client in self.clients]
         milliseconds = [value for value in reported if value is not None]
         return max(milliseconds) / 1000 if milliseconds else None
 
@@ -228,7 +229,3 @@ def behind(offset: int | None, broker_offset: int | None) -> int | None:
 
 def _silence(error: str) -> str:
     return gettext("no answer to the last request: %(error)s") % {"error": stored_words(error)}
-
-
-def _whole(text: object) -> int | None:
-    return int(text) if isinstance(text, str) and text.isdigit() else None

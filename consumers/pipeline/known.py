@@ -12,6 +12,7 @@ from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.polling.record.totals import MAY_HAVE_MOVED
+from consumers.rocketmq.bodies.fields import count_of
 from consumers.vocabulary.states import MASTER, State, UnknownReason
 from consumers.vocabulary.times import microseconds
 
@@ -59,11 +60,7 @@ def listed_members(clusters: Sequence[str]) -> pa.Table:
     rows = Client.objects.filter(group__cluster__name__in=clusters, gone_by=None)
     settings = {f"told_{name}": KT(f"settings__{setting}") for name, setting in THRESHOLDS.items()}
     found = rows.annotate(**settings).values_list("group__cluster__name", "group__name", "client_id", *settings)
-    return _table(((*row[:3], *map(_whole, row[3:])) for row in found), MEMBERS)
-
-
-def _whole(setting: object) -> int | None:
-    return int(setting) if isinstance(setting, str) and setting.isdecimal() else None
+    return _table(((*row[:3], *map(count_of, row[3:])) for row in found), MEMBERS)
 
 
 def still_queues(clusters: Sequence[str]) -> pa.Table:

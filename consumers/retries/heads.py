@@ -20,6 +20,7 @@ from consumers.queries.queues.overlay import offsets
 from consumers.retries.blocked_rows import StoredHead
 from consumers.retries.checks.brokers import refusals
 from consumers.retries.checks.observed import ConsumeMode
+from consumers.rocketmq.bodies.fields import count_of
 from consumers.words.reasons import stored_words
 
 MINUTE = timedelta(minutes=1)
@@ -190,8 +191,8 @@ class StuckMessage(ConsumeMode):
     @property
     def timeout_seconds(self) -> float | None:
         """Its consumeTimeout, which it says in minutes."""
-        setting = self.settings.get("consumeTimeout", "")
-        return 60.0 * int(setting) if setting.isdecimal() and int(setting) > 0 else None
+        minutes = count_of(self.settings.get("consumeTimeout"))
+        return 60.0 * minutes if minutes else None
 
     @property
     def cached_span(self) -> int | None:
@@ -202,15 +203,15 @@ class StuckMessage(ConsumeMode):
         """The setting and its value above which it pulls no more of the queue (RocketMQ 5.4.0,
         DefaultMQPushConsumerImpl.pullMessage); None where it is not known to do so."""
         for name, value in self._limited:
-            setting = self.settings.get(name, "")
-            if setting.isdecimal() and value is not None and value > int(setting):
-                return name, int(setting)
+            limit = count_of(self.settings.get(name))
+            if limit is not None and value is not None and value > limit:
+                return name, limit
         return None
 
     @property
     def unreported_limits(self) -> list[str]:
         """Settings that may keep it from pulling, and that it does not report."""
-        return [name for name, _value in self._limited if not self.settings.get(name, "").isdecimal()]
+        return [name for name, _value in self._limited if count_of(self.settings.get(name)) is None]
 
     @property
     def _limited(self) -> list[tuple[str, int | None]]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from consumers.lake.schemas import TEXT
 from consumers.vocabulary.states import UnknownReason
 
+from .columns import whole
 from .readings import Gathered
 from .segments import MICROSECONDS
 
@@ -54,12 +55,12 @@ def offset_falls(gathered: Gathered, since_us: float, until_us: float) -> pa.Tab
     lost_before = np.concatenate([[0], np.cumsum(lost)])
     first = _places(gathered, rows, since[rows])
     named = {
-        "before_us": _whole(since[rows]),
-        "from_offset": _whole(before[rows]),
-        "at_us": _whole(at[rows]),
-        "to_offset": _whole(readings.consumer_offset[rows]),
-        "broker_offset": _whole(readings.broker_offset[rows]),
-        "min_offset": _whole(readings.min_offset[rows]),
+        "before_us": whole(since[rows]),
+        "from_offset": whole(before[rows]),
+        "at_us": whole(at[rows]),
+        "to_offset": whole(readings.consumer_offset[rows]),
+        "broker_offset": whole(readings.broker_offset[rows]),
+        "min_offset": whole(readings.min_offset[rows]),
         "fastest": pa.array(fastest[queue]),
         "was_lost": pa.array(lost_before[rows] > lost_before[first]),
         "was_behind": pa.array(was_behind[rows]),
@@ -80,8 +81,3 @@ def _places(gathered: Gathered, rows: np.ndarray, since_us: np.ndarray) -> np.nd
         for row, since in zip(rows, since_us, strict=True)
     ]
     return np.array(found, np.int64)
-
-
-def _whole(values: np.ndarray) -> pa.Array:
-    known = ~np.isnan(values)
-    return pa.array(np.where(known, values, 0).astype(np.int64), mask=~known)

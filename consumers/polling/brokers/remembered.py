@@ -13,6 +13,7 @@ from consumers.lake.encoded import encoded
 from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, codes, distinct_sorted, queue_ids
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.bodies.fields import count_of
 from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.rocketmq.wire.connection import ConnectionPool
@@ -163,12 +164,12 @@ def store_config(broker: str, config: Mapping[str, str]) -> StoreConfig:
     """Names as in RocketMQ 5.4.0, MessageStoreConfig and BrokerConfig."""
     return StoreConfig(
         broker,
-        file_reserved_hours=_whole(config.get("fileReservedTime")),
+        file_reserved_hours=count_of(config.get("fileReservedTime")),
         delete_when=config.get("deleteWhen"),
-        disk_max_used_percent=_disk_limit(_whole(config.get("diskMaxUsedSpaceRatio"))),
-        permission=_whole(config.get("brokerPermission")),
+        disk_max_used_percent=_disk_limit(count_of(config.get("diskMaxUsedSpaceRatio"))),
+        permission=count_of(config.get("brokerPermission")),
         delay_levels=_short(config.get("messageDelayLevel")),
-        flush_offsets_ms=_whole(config.get("flushConsumerOffsetInterval")),
+        flush_offsets_ms=count_of(config.get("flushConsumerOffsetInterval")),
     )
 
 
@@ -180,10 +181,6 @@ def _disk_limit(percent: int | None) -> int | None:
 def _short(text: str | None) -> str | None:
     """None for a text that is too long: a part of a list would be another list."""
     return text if text is not None and len(text) <= LONGEST else None
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
 
 
 # The permission of each broker that name servers report to clients. Name servers can remove the write permission

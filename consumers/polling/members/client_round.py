@@ -17,6 +17,7 @@ from consumers.rocketmq.bodies.client_bodies import (
     RunningInfo,
     Subscription,
 )
+from consumers.rocketmq.bodies.fields import count_of
 from consumers.rocketmq.wire.codes import DeadlineExceeded, RocketMQError, Unreachable, time_of
 
 from .membership import AT_ONCE, Silences, Turn, newest_change
@@ -122,7 +123,7 @@ def client_reading(
         queues=tuple(_owned(queue) for queue in info.queues),
         strategy=strategy_class(properties.get("allocateMessageQueueStrategy")),
         orderly=_truth(properties.get("PROP_CONSUMEORDERLY")),
-        started_at=time_of(_whole(properties.get("PROP_CONSUMER_START_TIMESTAMP"))),
+        started_at=time_of(count_of(properties.get("PROP_CONSUMER_START_TIMESTAMP"))),
         subscriptions=tuple(
             {"topic": s.topic, "expression": s.expression, "expression_type": s.expression_type}
             for s in info.subscriptions
@@ -183,10 +184,6 @@ def _owned(queue: ProcessQueue) -> OwnedQueue:
         last_consume_at=time_of(queue.last_consume_ms),
         last_lock_at=time_of(queue.last_lock_ms),
     )
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
 
 
 def _truth(text: str | None) -> bool | None:

@@ -17,6 +17,7 @@ from consumers.resets.applying.case import Present, Series, Timing, Written, res
 from consumers.resets.applying.outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, SettledOutcome, outcome_of
 from consumers.resets.planning.gather import Masters, Membership, membership
 from consumers.resets.target_values import QueueKey
+from consumers.rocketmq.bodies.fields import count_of
 from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import ReadBackEvidence
@@ -84,8 +85,8 @@ def timing_of(reset: Reset, rows: Sequence[ResetQueue], since: datetime) -> Timi
 def commit_seconds(reset: Reset) -> float:
     """That of the group's slowest member, as reported; RocketMQ's default where no member reported it."""
     settings = Client.objects.filter(group=reset.group_id, gone_by=None).values_list("settings", flat=True)
-    texts = [one[COMMIT_SETTING] for one in settings if one and COMMIT_SETTING in one]
-    return max((int(text) / 1000 for text in texts if str(text).isdecimal()), default=COMMIT_SECONDS)
+    reported = [count_of((one or {}).get(COMMIT_SETTING)) for one in settings]
+    return max((milliseconds / 1000 for milliseconds in reported if milliseconds is not None), default=COMMIT_SECONDS)
 
 
 Clock = Callable[[], datetime]

@@ -27,7 +27,6 @@ from consumers.retries.checks.condition_rows import (
 )
 from consumers.retries.checks.observed import (
     BrokerConditions,
-    ClientConditions,
     GroupConfigured,
     RetryConditions,
     facts_of,
@@ -86,7 +85,7 @@ def _beside(
 
 
 def _of_orderly(conditions: RetryConditions) -> Outcome:
-    around, tries = way_round(conditions), [_tries(client) for client in conditions.clients]
+    around, tries = way_round(conditions), [client.number("maxReconsumeTimes") for client in conditions.clients]
     if all(one == -1 for one in tries):
         detail = gettext("Its members are orderly and try a failed message on the spot without limit: nothing is sent.")
         return holds(detail, _cure(()))
@@ -102,11 +101,6 @@ def _of_orderly(conditions: RetryConditions) -> Outcome:
     )
     words = {"topic": conditions.retry_topic}
     return fails(detail % words, _cure(conditions.brokers), conditions.brokers, oldest(conditions.brokers))
-
-
-def _tries(client: ClientConditions) -> int | None:
-    setting = (client.settings or {}).get("maxReconsumeTimes", "")
-    return int(setting) if setting.removeprefix("-").isdecimal() else None
 
 
 def _why(brokers: Sequence[BrokerConditions]) -> str:

@@ -19,7 +19,7 @@ from consumers.retries.checks.condition_rows import (
     unknown,
     unread_reason,
 )
-from consumers.retries.checks.observed import ClientConditions, RetryConditions
+from consumers.retries.checks.observed import RetryConditions
 from consumers.vocabulary.findings import FindingSeverity
 from consumers.words.spans import age, count, counted
 
@@ -58,7 +58,7 @@ def timeout(conditions: RetryConditions) -> Outcome:
     ProcessQueue.cleanExpiredMsg)."""
     cure = gettext("Let the listener give up earlier, or raise consumeTimeout (minutes) of the members.")
     concurrent = [client for client in conditions.clients if client.orderly is False]
-    limits = {client.client_id: _number(client, "consumeTimeout") for client in concurrent}
+    limits = {client.client_id: client.number("consumeTimeout") for client in concurrent}
     late = [
         (one, conditions.now - one.head_since)
         for one in conditions.held
@@ -88,7 +88,7 @@ def single(conditions: RetryConditions) -> Outcome:
     """RECONSUME_LATER sends the whole batch back, SUCCESS with an ackIndex its tail (RocketMQ 5.4.0,
     ConsumeMessageConcurrentlyService.processConsumeResult)."""
     cure = gettext("Set consumeMessageBatchMaxSize to 1, or tell by ackIndex up to where a batch succeeded.")
-    sizes = {client.client_id: _number(client, "consumeMessageBatchMaxSize") for client in conditions.clients}
+    sizes = {client.client_id: client.number("consumeMessageBatchMaxSize") for client in conditions.clients}
     batches = {client_id: size for client_id, size in sizes.items() if size is not None and size > 1}
     if batches:
         detail = gettext(
@@ -108,7 +108,7 @@ def in_turn(conditions: RetryConditions) -> Outcome:
     cure = gettext("Set maxReconsumeTimes of the members: messages that fail more often are dead-lettered.")
     orderly = [client for client in conditions.clients if client.orderly]
     if orderly:
-        unlimited = [client for client in orderly if _number(client, "maxReconsumeTimes") == -1]
+        unlimited = [client for client in orderly if client.number("maxReconsumeTimes") == -1]
         detail = gettext("Orderly: %(clients)s. A failed message is retried in place, and blocks its queue meanwhile.")
         endless = gettext(
             "Orderly, without a retry limit: %(clients)s. A failed message is retried in place, and a "
@@ -132,11 +132,6 @@ def acknowledged(conditions: RetryConditions) -> Outcome:
     return fails(detail, cure)
 
 
-def _number(client: ClientConditions, name: str) -> int | None:
-    setting = (client.settings or {}).get(name, "")
-    return int(setting) if setting.removeprefix("-").isdecimal() else None
-
-
 def _unasked(conditions: RetryConditions) -> str | None:
     """Why it is not known what members hold; None where it is, as far as they hold anything."""
     if not conditions.clients:
@@ -153,9 +148,7 @@ def _unsaid(conditions: RetryConditions, setting: str | None) -> str | None:
     if not conditions.clients:
         return conditions.membership_unknown or gettext("The group has no member, so its settings are unknown.")
     silent = [
-        one.client_id
-        for one in conditions.clients
-        if (one.orderly if setting is None else _number(one, setting)) is None
+        one.client_id for one in conditions.clients if (one.orderly if setting is None else one.number(setting)) is None
     ]
     return gettext("Settings are unknown of: %(clients)s.") % {"clients": ids(silent)} if silent else None
 

@@ -11,6 +11,7 @@ from consumers.models import Assignment, Broker, Client, ConsumerGroup, GroupBro
 from consumers.models.asked_once import asked_once
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
 from consumers.queries.limits import Limits, broker_ages, limits
+from consumers.rocketmq.bodies.fields import number_of
 from consumers.rocketmq.names import retry_topic
 from consumers.vocabulary.states import BROADCASTING, MASTER, POPPING, PULLING
 from consumers.words.reasons import membership_reason, stored_words
@@ -75,6 +76,10 @@ class ClientConditions:
     settings: Mapping[str, str] | None = None
     orderly: bool | None = None
     answered_at: datetime | None = None
+
+    def number(self, name: str) -> int | None:
+        """Returns the setting's number, None where it is not reported or none."""
+        return number_of((self.settings or {}).get(name))
 
 
 @dataclass(frozen=True, kw_only=True)

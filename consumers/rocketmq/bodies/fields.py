@@ -14,6 +14,20 @@ Value = TypeVar("Value")
 # A map's key is a name like any other: numbers and, for queues, tuples stand where fastjson leaves them unquoted.
 Name = Any
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+# A Java long has up to 19 digits.
+_LONG = re.compile(r"-?[0-9]{1,19}")
+
+
+def number_of(setting: object) -> int | None:
+    """Returns the number of a setting, which clients and brokers send as text. Returns None where `setting` is absent
+    or no whole number."""
+    return int(setting) if isinstance(setting, str) and _LONG.fullmatch(setting) else None
+
+
+def count_of(setting: object) -> int | None:
+    """As number_of. Returns None for a negative number too, which is no count or length of time."""
+    number = number_of(setting)
+    return None if number is None or number < 0 else number
 
 
 class Fields:
