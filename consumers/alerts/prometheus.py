@@ -171,11 +171,11 @@ class Variant:
         return f"({absent}) or {self.on} ({bound} {passes})"
 
     @property
-    def unless_spared(self) -> str:
+    def unless_excluded(self) -> str:
         exported = SPECS[self.measure].exported
-        if exported is None or not exported.spared:
+        if exported is None or not exported.excluded_for:
             return ""
-        return f'unless {self.on} {SPARED}{{reason=~"{"|".join(exported.spared)}"}}'
+        return f'unless {self.on} {SPARED}{{reason=~"{"|".join(exported.excluded_for)}"}}'
 
     @property
     def fires(self) -> str:
@@ -187,11 +187,11 @@ class Variant:
         if "group" in self.by:
             parts.append(f"max by ({', '.join(self.by)}) ({firing}) and {self.on} ({self.unknown})")
         lines = f"\nor {self.on}\n".join(parts)
-        return f"({lines})\n{self.unless_spared}".strip() if len(parts) > 1 or self.unless_spared else lines
+        return f"({lines})\n{self.unless_excluded}".strip() if len(parts) > 1 or self.unless_excluded else lines
 
     @property
     def cannot_tell(self) -> str:
-        return f"({self.unknown}) {self.unless_spared}".strip()
+        return f"({self.unknown}) {self.unless_excluded}".strip()
 
     @property
     def words(self) -> str:
@@ -263,11 +263,11 @@ def rules_file(rules: Iterable[AlertRule], clusters: Sequence[str]) -> str:
         why = why_not_exported(rule)
         comment = _("%(rule)s: not exported, %(why)s") % {"rule": rule.name, "why": why}
         lines += [f"      {line}" for line in (_of_rule(rule) if why is None else _comment(comment))]
-    lines += [f"      {line}" for line in _standing(clusters)]
+    lines += [f"      {line}" for line in _missing_series_alerts(clusters)]
     return "\n".join(lines) + "\n"
 
 
-def _standing(clusters: Sequence[str]) -> Iterator[str]:
+def _missing_series_alerts(clusters: Sequence[str]) -> Iterator[str]:
     """Alerts for what leaves the rules without series to look at."""
     age = "consumerscope_reading_age_seconds"
     scraped = [f"absent({age}{{cluster={quoted(name)}}})" for name in clusters] or [f"absent({age})"]

@@ -75,7 +75,7 @@ SENDS_AT_ONCE = 6
 _sends = threading.BoundedSemaphore(SENDS_AT_ONCE)
 
 
-def hand_over_channel(channel_id: int) -> bool:
+def enqueue_channel(channel_id: int) -> bool:
     """Hands the channel to the workers. False where Redis is down: then beat hands it over later."""
     return publish_or_leave(alerts_send, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
 
@@ -92,7 +92,7 @@ def alerts_due() -> None:
         logger.warning("The last evaluation of alert rules still runs: this one is left out.")
     finally:
         for channel_id in channels_due(timezone.now()):
-            hand_over_channel(channel_id)
+            enqueue_channel(channel_id)
 
 
 @shared_task(name="consumers.alerts_send")
@@ -128,7 +128,7 @@ PREVIEWS = "previews"
 AGAIN_SECONDS = 1
 
 
-def hand_over_preview(preview_id: UUID) -> None:
+def enqueue_preview(preview_id: UUID) -> None:
     """Hands the preview to a worker. Raises RedisDown; the preview has then failed with that reason."""
     try:
         publish(replay_preview, expires_seconds=TAKEN_UP_WITHIN.total_seconds(), preview_id=str(preview_id))

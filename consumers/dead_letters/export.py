@@ -166,7 +166,7 @@ def export(wanted: ExportWanted, writer: ChunkWriter, limits: Limits) -> int:
             gettext("There is no group %(group)s in cluster %(cluster)s.")
             % {"group": repr(wanted.group), "cluster": repr(wanted.cluster)}
         )
-    messages = _Letters(wanted, group, Tries.of(group, EPOCH), limits)
+    messages = _ExportedMessages(wanted, group, Tries.of(group, EPOCH), limits)
     pieces = _within(Stock(group.cluster, group.name, limits.call_seconds, writer.live).pieces(), limits)
     first = next(pieces, None)
     writer.put(messages.head(), 0)
@@ -195,7 +195,7 @@ def _within(pieces: Iterator[Piece], limits: Limits) -> Iterator[Piece]:
         yield piece
 
 
-class _Letters:
+class _ExportedMessages:
     """The messages that pass the filters, as lines."""
 
     def __init__(self, wanted: ExportWanted, group: ConsumerGroup, tries: Tries, limits: Limits) -> None:

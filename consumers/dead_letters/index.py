@@ -263,7 +263,7 @@ LEAST_TURN = 8
 
 
 @dataclass(frozen=True)
-class Looked:
+class IndexPass:
     """Cost and result of a pass. `waiting`: groups that another pass continues."""
 
     groups: int
@@ -272,11 +272,11 @@ class Looked:
     calls: int
 
 
-def index_groups(cluster: Cluster, group: ConsumerGroup | None, rules: IndexLimits, now: datetime) -> Looked:
+def index_groups(cluster: Cluster, group: ConsumerGroup | None, rules: IndexLimits, now: datetime) -> IndexPass:
     """Indexes one group's dead-letter messages, or those of every due group. One pass at a time for a cluster."""
     groups = due_groups(cluster, rules, now) if group is None else [group]
     if not groups:
-        return Looked(0, 0, 0, 0)
+        return IndexPass(0, 0, 0, 0)
     try:
         wire = connected(cluster)
     except NoAccess as reason:
@@ -284,14 +284,14 @@ def index_groups(cluster: Cluster, group: ConsumerGroup | None, rules: IndexLimi
         unread = GroupRead(errors=dict.fromkeys(brokers, str(reason)))
         for one in groups:
             record(one, unread, now)
-        return Looked(len(groups), 0, 0, 0)
+        return IndexPass(len(groups), 0, 0, 0)
     asked = Asked(masters(cluster, wire), rules.deadline_seconds)
     run = _Run(wire, asked, rules, Calls(rules.calls), now)
     waiting = list(groups)
     while waiting and run.calls.left:
         most = max(LEAST_TURN, run.calls.left // len(waiting))
         waiting = [one for one in waiting if not run.turn(one, most)]
-    return Looked(len(groups), len(waiting), run.letters, rules.calls - run.calls.left)
+    return IndexPass(len(groups), len(waiting), run.letters, rules.calls - run.calls.left)
 
 
 @dataclass

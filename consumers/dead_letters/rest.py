@@ -50,7 +50,7 @@ from consumers.rest.requests import PAGE, RANGE, Choice, OneKind, Paging, Parame
 from consumers.rest.schema import acted, described, problems_of, read_serializer
 
 from .inspection import MAY_SEE, note_seen
-from .tasks import begun_export, hand_over
+from .tasks import begun_export, enqueue
 
 AUDIT = "Exported dead-letter messages with their bodies."
 
@@ -299,7 +299,7 @@ class StartResendView(APIView):
         found = _permitted(request, resend)
         confirm = body_of(ConfirmSerializer, request)["confirm"]
         start(found, request.user, confirm, timezone.now())
-        hand_over(found.pk)
+        enqueue(found.pk)
         return _answer(request, found.pk, status.HTTP_202_ACCEPTED)
 
 

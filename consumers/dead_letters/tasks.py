@@ -157,7 +157,7 @@ def inspect_message(key: str, place: dict[str, Any], with_content: bool) -> None
 
 
 # Resends as tasks of the general worker. Beat hands over again what a dead worker left unfinished.
-def hand_over(resend_id: UUID) -> bool:
+def enqueue(resend_id: UUID) -> bool:
     """Hands a started resend to the workers. False where Redis is down: then beat hands it over later."""
     return publish_or_leave(resend, expires_seconds=stale_after().total_seconds(), resend_id=str(resend_id))
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import BooleanField, Case, F, IntegerField, Q, QuerySet, Value, When
 
 from consumers.models import State
-from consumers.queries.queues.overlay import CALM, ENDED_BY_NO_LAG, STANDING
+from consumers.queries.queues.overlay import ALL_WELL, ENDED_BY_NO_LAG, NOT_MOVING
 from consumers.vocabulary.states import NO_LAG_REASONS
 
 RANKS = {state: rank for rank, state in enumerate(State)}
@@ -28,7 +28,7 @@ def with_late_ranks(
     of LateTimes.
     """
     polled = _with_polled(states, is_unread)
-    is_behind, is_calm = Q(of_lag__gt=0), Q(state__in=CALM, of_no_lag=False) & ~Q(group__in=excused)
+    is_behind, is_well = Q(of_lag__gt=0), Q(state__in=ALL_WELL, of_no_lag=False) & ~Q(group__in=excused)
     has_not_moved = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lt=stands_since)
     waits = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lte=allowed_since)
     moved = Q(of_waiting_since__gt=F("group__judged__judged_at"))
@@ -38,9 +38,9 @@ def with_late_ranks(
         When(is_behind & waits & Q(group__in=stopped), then=Value(RANKS[State.STOP])),
         When(state__in=ENDED_BY_NO_LAG, of_lag=0, then=Value(RANKS[State.OK])),
         When(state=State.STOP, group__online=True, then=unknown),
-        When(moved & Q(state__in=STANDING), then=unknown),
-        When(is_calm & Q(of_lag__isnull=True), then=unknown),
-        When(is_calm & is_behind & has_not_moved, then=unknown),
+        When(moved & Q(state__in=NOT_MOVING), then=unknown),
+        When(is_well & Q(of_lag__isnull=True), then=unknown),
+        When(is_well & is_behind & has_not_moved, then=unknown),
         *[When(state=state, then=Value(rank)) for state, rank in RANKS.items()],
         default=unknown,
         output_field=IntegerField(),

@@ -63,7 +63,7 @@ def fires() -> Exists:
     return Exists(Incident.objects.filter(group=OuterRef("pk"), resolved_at=None, status=IncidentStatus.FIRING))
 
 
-def are_looked_at(overlay: Overlay) -> Q:
+def is_evaluated(overlay: Overlay) -> Q:
     """Groups for which the newest evaluation says whether an incident fires."""
     evaluated_at = AlertEngine.objects.order_by("pk").values("evaluated_at")[:1]
     is_there = Q(kind=GroupKind.USER, first_seen_at__lte=Subquery(evaluated_at))
@@ -227,7 +227,7 @@ def filtered(
     if filters.online is not None:
         found = found.filter(shown_online=filters.online)
     if filters.firing is not None:
-        found = found.filter(fires() if filters.firing else are_looked_at(overlay) & ~fires())
+        found = found.filter(fires() if filters.firing else is_evaluated(overlay) & ~fires())
     if by_state and filters.state:
         found = found.filter(shown_rank=RANKS[State(filters.state)])
     if filters.health:

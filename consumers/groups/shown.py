@@ -13,7 +13,7 @@ from consumers.polling.flags import GroupFlags, group_flags, outside_reason
 from consumers.queries.groups import without_members
 from consumers.queries.limits import BrokerAge, Limits
 from consumers.queries.queues.lost_offsets import GroupLoss, group_loss_parts
-from consumers.queries.queues.overlay import CALM, NOT_JUDGED_YET, is_late, unjudged_reason
+from consumers.queries.queues.overlay import ALL_WELL, NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
 from consumers.retries.blocked_rows import BlockedQueue
 from consumers.vocabulary.reasons import ReasonCode
@@ -276,7 +276,7 @@ class ShownGroup:
         if state == State.OK:
             return self._caught_up_report()
         why = _("the lag has not decreased since")
-        if judged.state not in CALM:
+        if judged.state not in ALL_WELL:
             why = _("offsets have moved, or members are back, since")
         reason = f"{self.unread_reason or self.unjudged_reason}; {why}"
         return StateReport(state, [reason], None, {}, judged.judged_at)

@@ -105,7 +105,7 @@ class NoEnd(WireClosed):
     """The request did not end, and its wire did not end it either: another wire may be asked."""
 
 
-class Kept(Protocol):
+class WithHeartbeat(Protocol):
     """Runs what may take long while its worker shows that it lives: `keep_alive` of the worker's own hold."""
 
     def __call__(self, ask: Callable[[], Answer]) -> Answer: ...

@@ -259,7 +259,7 @@ class RoleRun:
             row.truncations += 1
             return row
         if row is not None:
-            self._let_go(row)
+            self._close(row)
         skipped = max(0, log.size - self._rules.backfill_bytes)
         return LogFile(
             cluster=self._cluster,
@@ -323,12 +323,12 @@ class RoleRun:
             return
         path = _sibling(row)
         if path is None:
-            self._let_go(row)
+            self._close(row)
             return
         try:
             with opened(path, glob.folder) as log:
                 if log.identity != row.identity or not _is_same(row, log):
-                    self._let_go(row)
+                    self._close(row)
                     return
                 row.path = str(path)
                 self._follow(row, log, LogPath(path, glob))
@@ -336,7 +336,7 @@ class RoleRun:
             row.problem = unread.problem
             row.save(update_fields=["problem"])
 
-    def _let_go(self, row: LogFile) -> None:
+    def _close(self, row: LogFile) -> None:
         """What was written to it after it was read last is not known."""
         row.gone_at = self._now
         at = row.read_at.isoformat() if row.read_at else None

@@ -22,7 +22,7 @@ from consumers.vocabulary.findings import FindingCode
 # Two readings must agree: a group whose members, queues or subscriptions are just changing is only said to be
 # settling.
 # Clients share queues anew every 20 s (RocketMQ 5.4.0, RebalanceService), and two of them may be as far apart.
-CALM = timedelta(seconds=40)
+STABLE_AFTER = timedelta(seconds=40)
 
 # A client looks for changed topics every 30 s and registers with the brokers of them as often (MQClientInstance).
 ROUTE = timedelta(seconds=120)
@@ -61,9 +61,9 @@ class Evidence:
         return (share for topic, share in self.shares.topics.items() if not topic.startswith(RETRY_PREFIX))
 
     @property
-    def is_calm(self) -> bool:
+    def is_stable(self) -> bool:
         changed = self.group.members_changed_at
-        return self.group.settled_at is not None and (changed is None or self.now - changed >= CALM)
+        return self.group.settled_at is not None and (changed is None or self.now - changed >= STABLE_AFTER)
 
     @property
     def silent(self) -> list[MemberReport]:
@@ -101,12 +101,12 @@ class Evidence:
         return found < len(self._without_holder(share)) + len(self._with_two_holders(share))
 
     def _without_holder(self, share: TopicShare) -> list[int]:
-        if not (self.is_calm and self.has_owners(share)):
+        if not (self.is_stable and self.has_owners(share)):
             return []
         return [queue for queue in share.queues if queue not in self.held and self.is_known_by_clients(share, queue)]
 
     def _with_two_holders(self, share: TopicShare) -> list[int]:
-        if not (self.is_calm and self.has_owners(share)):
+        if not (self.is_stable and self.has_owners(share)):
             return []
         return [queue for queue in share.queues if len(self.held.get(queue, ())) > 1]
 
@@ -187,7 +187,7 @@ def _cause_of_two(evidence: Evidence, share: TopicShare) -> FindingCode:
 
 def _held_by_processes(evidence: Evidence, share: TopicShare) -> list[int]:
     """A broker asks one of the processes with an id: that both hold a queue follows from what they compute."""
-    if not (evidence.is_calm and evidence.has_owners(share)) or share.why is not None:
+    if not (evidence.is_stable and evidence.has_owners(share)) or share.why is not None:
         return []
     return [
         queue
@@ -214,7 +214,7 @@ def doubly_owned(evidence: Evidence, effects: Effects) -> Iterator[DetectedFindi
 
 def unexpected(evidence: Evidence) -> Iterator[DetectedFinding]:
     """One for each topic, holder and expected owner. Only where everything is computed, and calm."""
-    if not evidence.is_calm or evidence.shares.why is not None or len(strategies(evidence.members)) > 1:
+    if not evidence.is_stable or evidence.shares.why is not None or len(strategies(evidence.members)) > 1:
         return
     for share in evidence.topics:
         found: dict[tuple[str, tuple[str, ...]], list[int]] = {}

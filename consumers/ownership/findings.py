@@ -103,7 +103,7 @@ def _found(evidence: Evidence) -> Iterator[DetectedFinding]:
     yield from duplicate_ids(evidence, effect)
     yield from brokers_differ(evidence, effect)
     yield from silent(evidence)
-    if not evidence.is_calm:
+    if not evidence.is_stable:
         yield from _settling(evidence)
         return
     yield from strategies_differ(evidence, effect)

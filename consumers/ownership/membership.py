@@ -108,7 +108,7 @@ def silent(evidence: Evidence) -> Iterator[DetectedFinding]:
 
 def too_few_queues(evidence: Evidence) -> Iterator[DetectedFinding]:
     """One for the members that own nothing at all, else one for each topic that leaves members out."""
-    if not evidence.is_calm or evidence.shares.why is not None:
+    if not evidence.is_stable or evidence.shares.why is not None:
         return
     computed = [share for share in evidence.topics if share.queues and share.why is None]
     owning = {client_id for share in computed for owners in share.owners.values() for client_id in owners}

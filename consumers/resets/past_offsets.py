@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from consumers.jobs.hold import Kept, Ports
+from consumers.jobs.hold import Ports, WithHeartbeat
 from consumers.lake.knot_days import day_start
 from consumers.lake.one_group import read_group
 from consumers.lake.reader import dataset, files, folder_files, steadily
@@ -363,26 +363,34 @@ def _before(row: ResetQueue) -> int | str:
 # Masters and the history may take long: `kept` asks them.
 
 
-def copied(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
+def copied(
+    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
+) -> Given:
     source = str(reset.value)
     warnings = check_source(reset.cluster_name, source)
     return Given(with_heartbeat(lambda: offsets_of(source, keys, ports)), warnings)
 
 
-def of_then(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
+def of_then(
+    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
+) -> Given:
     cluster, group, at = reset.cluster_name, reset.group_name, moment_of(str(reset.value))
     return Given(*with_heartbeat(lambda: targets_of_then(cluster, group, at, keys, now)))
 
 
-def of_the_list(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
+def of_the_list(
+    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
+) -> Given:
     return Given(_of(listed_offsets(reset), keys, stored_reason(PlanReason.NOT_LISTED)))
 
 
-def from_before(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: Kept) -> Given:
+def from_before(
+    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
+) -> Given:
     return Given(_of(offsets_before(reset), keys, stored_reason(PlanReason.NOT_CHANGED)))
 
 
-def own_queues_of_then(reset: Reset, with_heartbeat: Kept) -> tuple[QueueKey, ...]:
+def own_queues_of_then(reset: Reset, with_heartbeat: WithHeartbeat) -> tuple[QueueKey, ...]:
     """Those that the group had then, which brokers may have forgotten since; without its retry and dead-letter topics,
     unless they were chosen. Raises ResetRefused.
     """

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
-from consumers.jobs.hold import Kept, Ports
+from consumers.jobs.hold import Ports, WithHeartbeat
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets import past_offsets, target_values
 from consumers.resets.planning.queue_plan import QueueOffsets
@@ -71,8 +71,8 @@ class ResetTarget:
     check: Callable[[ConsumerGroup, Any, datetime], None] = _always_allowed
     offset: Callable[[Any, QueueOffsets, FoundOffsets], int | str] = _as_found
     searched_time: Callable[[Any, datetime], datetime | None] = lambda value, now: None
-    given: Callable[[Reset, Collection[QueueKey], Ports, datetime, Kept], past_offsets.Given] | None = None
-    own_queues: Callable[[Reset, Kept], tuple[QueueKey, ...] | None] = lambda reset, kept: None
+    given: Callable[[Reset, Collection[QueueKey], Ports, datetime, WithHeartbeat], past_offsets.Given] | None = None
+    own_queues: Callable[[Reset, WithHeartbeat], tuple[QueueKey, ...] | None] = lambda reset, kept: None
     names_queues: bool = False
     notified_as_ms: Callable[[Any], int] | None = None
 

@@ -60,7 +60,7 @@ from .request import (
     why_not_resumed,
 )
 from .rows import ResetEventRow, ResetQueueRow, ResetRow, reset_queues
-from .tasks import hand_over_plan
+from .tasks import enqueue_plan
 
 # A reset as an answer, whole: the plan, what became of it, and what whoever asks may do with it.
 
@@ -199,7 +199,7 @@ def reset_request_of(values: dict[str, Any]) -> ResetRequest:
 def plan_answer(request: Request, reset: Reset) -> Response:
     """Planned, or still in planning where the worker takes longer. Raises NotNow and Refused."""
     try:
-        hand_over_plan(reset.pk)
+        enqueue_plan(reset.pk)
     except RedisDown as down:
         raise NotNow(str(down), reset=str(reset.pk)) from None
     _wait(reset)

@@ -26,7 +26,7 @@ from .rest import (
     plan_answer,
     reset_answer,
 )
-from .tasks import hand_over
+from .tasks import enqueue
 
 
 class ConfirmResetSerializer(Strict):
@@ -46,14 +46,14 @@ class ApplyResetView(ActView):
     @acted("apply_reset", ConfirmResetSerializer, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Applies a plan. It stops, with nothing changed, where the group has moved on too far since."""
-        return _let_go(request, reset, apply)
+        return _confirmed(request, reset, apply)
 
 
 class ResumeResetView(ActView):
     @acted("resume_reset", ConfirmResetSerializer, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Goes on with the queues that a reset which ended half-way has not moved."""
-        return _let_go(request, reset, resume)
+        return _confirmed(request, reset, resume)
 
 
 class RestoreResetView(ActView):
@@ -83,10 +83,10 @@ def _permitted(request: Request, reset: UUID) -> Reset:
     return found
 
 
-def _let_go(request: Request, reset: UUID, act: Any) -> Response:
+def _confirmed(request: Request, reset: UUID, act: Any) -> Response:
     found = _permitted(request, reset)
     confirm = body_of(ConfirmResetSerializer, request)["confirm"]
     act(found, asker_of(request), confirm, timezone.now())
     # Where Redis is down, beat hands it over in its turn.
-    hand_over(found.pk)
+    enqueue(found.pk)
     return reset_answer(request, reset, status.HTTP_202_ACCEPTED)

@@ -19,7 +19,7 @@ from consumers.vocabulary.reasons import to_store
 logger = logging.getLogger(__name__)
 
 
-def hand_over_plan(reset_id: UUID) -> None:
+def enqueue_plan(reset_id: UUID) -> None:
     """Hands a reset to the workers for planning. Raises RedisDown; the reset is then refused with that reason."""
     try:
         publish(reset_plan, expires_seconds=PLANNED_WITHIN.total_seconds(), reset_id=str(reset_id))
@@ -28,7 +28,7 @@ def hand_over_plan(reset_id: UUID) -> None:
         raise
 
 
-def hand_over(reset_id: UUID) -> bool:
+def enqueue(reset_id: UUID) -> bool:
     """Hands a reset to the workers for applying. False where Redis is down: then beat hands it over later."""
     return publish_or_leave(reset_apply, expires_seconds=stale_after().total_seconds(), reset_id=str(reset_id))
 

@@ -40,7 +40,7 @@ from consumers.dead_letters.resend.preview import (
     start,
 )
 from consumers.dead_letters.resend.run import MAY_RESEND
-from consumers.dead_letters.tasks import hand_over
+from consumers.dead_letters.tasks import enqueue
 from consumers.jobs.permissions import check, why_not
 from consumers.models import ConsumerGroup, Destination, Resend, ResendOutcome
 from dashboard.pages.common.frame import Choice, context, form_page, frame_of, group_or_404, page, refreshing, tabs
@@ -252,7 +252,7 @@ def act(do: Act) -> Callable[..., HttpResponse]:
 @act
 def resend_start(request: HttpRequest, resend: Resend) -> None:
     start(resend, request.user, request.POST.get("confirm", "").strip(), timezone.now())
-    hand_over(resend.pk)
+    enqueue(resend.pk)
 
 
 @act

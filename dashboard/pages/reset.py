@@ -29,7 +29,7 @@ from consumers.resets.queries import ResetFilters, find_reset, reset_events, res
 from consumers.resets.request import MAY_RESET, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.resets.rows import ResetRow, reset_queues
 from consumers.resets.target_values import ResetRefused
-from consumers.resets.tasks import hand_over
+from consumers.resets.tasks import enqueue
 from consumers.rest.answers import csv_response
 from dashboard.figures.layout import RESET, Span
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of, group_or_404, page, refreshing, tabs
@@ -255,14 +255,14 @@ def act(do: Act) -> Callable[..., HttpResponse]:
 @act
 def reset_apply(request: HttpRequest, reset: Reset) -> Reset:
     apply(reset, asker_of(request), typed(request), timezone.now())
-    hand_over(reset.pk)
+    enqueue(reset.pk)
     return reset
 
 
 @act
 def reset_resume(request: HttpRequest, reset: Reset) -> Reset:
     resume(reset, asker_of(request), typed(request), timezone.now())
-    hand_over(reset.pk)
+    enqueue(reset.pk)
     return reset
 
 

@@ -26,7 +26,7 @@ from consumers.resets.offset_csv import MOST_BYTES, offsets_in
 from consumers.resets.request import LONGEST_REASON, MAY_RESET, request_plan, why_not_planned
 from consumers.resets.reset_targets import OFFERED, TARGETS, ResetTarget, Typed, value_of
 from consumers.resets.target_values import Asker, QueueKey, ResetRefused, ResetRequest, ValueRefused
-from consumers.resets.tasks import hand_over_plan
+from consumers.resets.tasks import enqueue_plan
 from consumers.words.times import read_time
 from dashboard.pages.common.frame import context, form_page, frame_of, group_or_404, tabs
 from dashboard.pages.common.list_pages import SHORT, whole_number
@@ -313,7 +313,7 @@ def reset_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 def ask_for_plan(reset: Reset) -> None:
     """Where Redis is down the reset is refused with that reason, which its page shows."""
     with suppress(RedisDown):
-        hand_over_plan(reset.pk)
+        enqueue_plan(reset.pk)
 
 
 def asker_of(request: HttpRequest) -> Asker:

@@ -136,8 +136,8 @@ def expires_unconsumed_column(scan: GroupScan) -> Column:
         is_partial = is_forecast_partial(row.judged_expiry_forecast, row.lag_messages)
         if row.outside_store is not None or (row.lag_messages is None and not is_partial):
             return None
-        is_calm = row.judged_expiry_forecast == ExpiryForecast.NONE
-        return LONGEST_DRAIN_SECONDS if is_calm else row.expires_unconsumed_seconds
+        is_well = row.judged_expiry_forecast == ExpiryForecast.NONE
+        return LONGEST_DRAIN_SECONDS if is_well else row.expires_unconsumed_seconds
 
     values = [value(place) for place in range(len(scan.rows))]
 

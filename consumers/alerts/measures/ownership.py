@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef
 from consumers.alerts.measured import Column, MeasureSpec, Metric, Series, Unit, number_column
 from consumers.groups.shown import UnknownWord
 from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
-from consumers.ownership.evidence import CALM, ROUTE
+from consumers.ownership.evidence import ROUTE, STABLE_AFTER
 from consumers.ownership.findings import ownership_check
 from consumers.ownership.group_shares import POP
 from consumers.ownership.reports import COLUMNS, KnownQueue
@@ -216,7 +216,7 @@ def _why_not(scan: GroupScan, place: int) -> str | None:
         return membership_reason(row.membership_error)
     if now - row.membership_at > timedelta(seconds=scan.overlay.limits.kinds.evidence_seconds):
         return coded_reason(AlertEvidence.MEMBERS_NOT_SINCE, since=iso(row.membership_at))
-    if row.settled_at is None or (row.members_changed_at is not None and now - row.members_changed_at < CALM):
+    if row.settled_at is None or (row.members_changed_at is not None and now - row.members_changed_at < STABLE_AFTER):
         return coded_reason(AlertEvidence.SETTLING)
     return None
 

@@ -20,7 +20,7 @@ from consumers.alerts.queries.incidents import ORDERINGS, IncidentFilters, incid
 from consumers.alerts.queries.previews import PreviewRow, find_preview
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
 from consumers.alerts.rule_fields import RULE_FIELDS
-from consumers.alerts.tasks import hand_over_preview
+from consumers.alerts.tasks import enqueue_preview
 from consumers.models import Incident, IncidentStatus, RulePreview, Severity
 from consumers.queries.limits import Evaluated, evaluated
 from consumers.rest.answers import ListedRows, list_response, object_response
@@ -163,7 +163,7 @@ class AlertPreviewListView(APIView):
         """Asks how often a rule would have fired within a range. A worker answers: ask until it is done."""
         asked, now = body_of(AlertPreviewRequestSerializer, request), timezone.now()
         made = request_preview(asked["rule"], asked["from"], asked["to"], request.user, now)
-        hand_over_preview(made.pk)
+        enqueue_preview(made.pk)
         return _preview_answer(request, made.pk, status.HTTP_202_ACCEPTED)
 
 

@@ -41,7 +41,7 @@ from consumers.alerts.queries.settings import (
 from consumers.alerts.rest.resource import Labels, MayManageAlerts, MayManageAllAlerts, Resource, Text, serializer_of
 from consumers.alerts.rule_fields import RULE_FIELDS
 from consumers.alerts.silences import SILENCE_FIELDS, end, make
-from consumers.alerts.tasks import hand_over_channel
+from consumers.alerts.tasks import enqueue_channel
 from consumers.models import (
     AlertRule,
     Channel,
@@ -196,7 +196,7 @@ class ChannelTestView(APIView):
         found = CHANNELS.found(channel)
         made = send_test(found, request.user, timezone.now())
         # Where Redis is down, beat hands it over in its turn.
-        hand_over_channel(found.pk)
+        enqueue_channel(found.pk)
         (row,) = delivery_rows([Delivery.objects.select_related("channel").get(pk=made.pk)])
         return object_response(request, DeliveryRow, row, status.HTTP_202_ACCEPTED)
 

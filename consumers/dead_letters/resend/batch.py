@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, Kept, Ports, reading
+from consumers.jobs.hold import Hold, Ports, WithHeartbeat, reading
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
 from consumers.polling.registration import WireClosed
 from consumers.rocketmq.admin import BrokerAdmin
@@ -269,19 +269,19 @@ FIELDS = [
 
 class Batch:
     def __init__(
-        self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock, with_heartbeat: Kept
+        self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock, with_heartbeat: WithHeartbeat
     ) -> None:
-        self._resend, self._errand, self._ports = resend, job, ports
-        self._hold, self._clock, self._kept = hold, clock, with_heartbeat
+        self._resend, self._job, self._ports = resend, job, ports
+        self._hold, self._clock, self._with_heartbeat = hold, clock, with_heartbeat
 
     def send(self, items: Sequence[ResendItem]) -> None:
         """Raises NotHeld or WireClosed; nothing was sent or written since the cause."""
         # Brokers that answer late, asked several times, take longer than a worker may be silent.
-        prepared = self._kept(lambda: self._ports.wire.run(prepare(self._ports, self._errand, items)))
+        prepared = self._with_heartbeat(lambda: self._ports.wire.run(prepare(self._ports, self._job, items)))
         ready = self._mark(prepared)
         sent = self._send_all(ready)
-        if self._errand.to_group and sent:
-            self._kept(lambda: self._ports.wire.run(read_back(self._ports, self._errand, sent)))
+        if self._job.to_group and sent:
+            self._with_heartbeat(lambda: self._ports.wire.run(read_back(self._ports, self._job, sent)))
         self.save([one.item for one in ready])
 
     def save(self, items: Sequence[ResendItem]) -> None:
@@ -295,7 +295,7 @@ class Batch:
         now = self._clock()
         with transaction.atomic():
             self._hold.renew(now)
-            before = {} if self._resend.again else sent_before(self._errand.group, [one.item for one in ready])
+            before = {} if self._resend.again else sent_before(self._job.group, [one.item for one in ready])
             for one in prepared:
                 item, item.at = one.item, now
                 if isinstance(one, NotSent):

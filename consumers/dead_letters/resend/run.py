@@ -15,10 +15,10 @@ from consumers.jobs.hold import (
     BEAT_SECONDS,
     Answer,
     Hold,
-    Kept,
     NoEnd,
     NotHeld,
     Ports,
+    WithHeartbeat,
     connected,
     keep_alive,
     read_only_reason,
@@ -100,14 +100,16 @@ def settled_from(items: Sequence[ResendItem]) -> datetime:
     return max(item.at for item in items if item.at is not None) + SETTLING
 
 
-Looked = Search | RocketMQError | str
+SearchResult = Search | RocketMQError | str
 
 
-def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime, with_heartbeat: Kept) -> None:
+def settle(
+    ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime, with_heartbeat: WithHeartbeat
+) -> None:
     """Sets the outcome of each; SENDING remains where the broker did not answer but may still. Raises WireClosed and
     NotHeld."""
     for target, there in by_target(items).items():
-        found: Looked
+        found: SearchResult
         try:
             found = with_heartbeat(partial(_look, ports, job, target, there))
         except NoEnd as late:
@@ -125,7 +127,7 @@ def _unread(problem: RocketMQError | str) -> str:
     return problem if isinstance(problem, str) else stored_reason(ResendCause.TARGET_UNREAD, error=str(problem))
 
 
-def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> Looked:
+def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> SearchResult:
     admin = ports.admin(target.broker)
     if admin is None:
         return stored_reason(ResendCause.ADDRESS_UNKNOWN, broker=target.broker)
@@ -189,8 +191,8 @@ class _Work:
     ) -> None:
         self._resend, self._ports, self._hold = resend, ports, hold
         self._clock, self._pause, self._beat_seconds = clock, pause, beat_seconds
-        self._errand = ResendJob(resend.pk, resend.group, resend.destination == Destination.GROUP)
-        self._batch = Batch(resend, self._errand, ports, hold, clock, self._kept)
+        self._job = ResendJob(resend.pk, resend.group, resend.destination == Destination.GROUP)
+        self._batch = Batch(resend, self._job, ports, hold, clock, self._with_heartbeat)
         self._failures = 0
         self._diverted = False
 
@@ -228,13 +230,13 @@ class _Work:
         while (wait := settled_from(items) - self._clock()) > timedelta():
             self._pause(min(wait, BEAT).total_seconds())
             self._hold.renew(self._clock())
-        settle(self._ports, self._errand, items, self._clock(), self._kept)
+        settle(self._ports, self._job, items, self._clock(), self._with_heartbeat)
         self._batch.save(items)
         self._note(items)
         if any(item.outcome == ResendOutcome.SENDING for item in items):
             self._pause(BEAT.total_seconds())
 
-    def _kept(self, ask: Callable[[], Answer]) -> Answer:
+    def _with_heartbeat(self, ask: Callable[[], Answer]) -> Answer:
         return keep_alive(self._hold, self._clock, ask, beat_seconds=self._beat_seconds)
 
     def _note(self, items: list[ResendItem]) -> None:

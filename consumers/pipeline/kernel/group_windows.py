@@ -94,7 +94,10 @@ def _with_volumes(
     is_never = columns.is_in("unknown_reason", [UnknownReason.NEVER_COMMITTED])
     reasons = Texts.of(columns.table["volume_unknown"]).otherwise(VolumeReason.NOT_RECORDED)
     own_queues = groups.count_if(~is_retry)
-    deads, topic = Beside(dead, matches(found, dead, OF_WINDOW)), Beside(topics, matches(found, topics, GROUP))
+    deads, topic = (
+        JoinedColumns(dead, matches(found, dead, OF_WINDOW)),
+        JoinedColumns(topics, matches(found, topics, GROUP)),
+    )
 
     def summed(name: str, chosen: np.ndarray) -> tuple[np.ndarray, Texts]:
         unknown = chosen & np.isnan(columns[name])
@@ -152,7 +155,7 @@ def dead_letter_sums(windows: pa.Table) -> pa.Table:
     )
 
 
-class Beside:
+class JoinedColumns:
     """Columns of a table at row numbers, of which -1 is no row."""
 
     def __init__(self, table: pa.Table, rows: np.ndarray) -> None:

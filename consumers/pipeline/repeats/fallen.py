@@ -126,7 +126,7 @@ def _moved(fastest: float, since_us: int, until_us: int) -> int:
 
 
 @dataclass(frozen=True)
-class FallVerdict:
+class FallCause:
     """`is_certain` False: as long as its owner keeps the queue, it commits again what it has in memory."""
 
     cause: RepeatCause
@@ -166,14 +166,14 @@ def fallen_part(fallen: FallenQueue) -> RepeatPart | None:
     )
 
 
-def _reset(fallen: FallenQueue) -> FallVerdict | None:
+def _reset(fallen: FallenQueue) -> FallCause | None:
     if fallen.reset is None:
         return None
     written = evidence(RepeatEvidence.RESET_WRITTEN, reset=fallen.reset.reset, target=fallen.reset.target)
-    return FallVerdict(RepeatCause.RESET, Confidence.PROVEN, [written], is_certain=fallen.reset.is_confirmed)
+    return FallCause(RepeatCause.RESET, Confidence.PROVEN, [written], is_certain=fallen.reset.is_confirmed)
 
 
-def _slave(fallen: FallenQueue) -> FallVerdict | None:
+def _slave(fallen: FallenQueue) -> FallCause | None:
     """A member that reports an offset below the master's can have it from the slave alone."""
     if fallen.slave is None:
         return None
@@ -182,22 +182,22 @@ def _slave(fallen: FallenQueue) -> FallVerdict | None:
         found.append(evidence(RepeatEvidence.SLAVE_HELD, slave=fallen.slave, offset=fallen.slave_offset))
     found += _resumed(fallen)
     if fallen.resumed_by is None:
-        return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
-    return FallVerdict(RepeatCause.SLAVE_FAILOVER, Confidence.PROVEN, found)
+        return FallCause(RepeatCause.SLAVE_FAILOVER, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
+    return FallCause(RepeatCause.SLAVE_FAILOVER, Confidence.PROVEN, found)
 
 
-def _file_lost(fallen: FallenQueue) -> FallVerdict | None:
+def _file_lost(fallen: FallenQueue) -> FallCause | None:
     if fallen.was_lost:
         lost = evidence(RepeatEvidence.OFFSET_WAS_LOST, broker=fallen.broker)
-        return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost, *_resumed(fallen)])
+        return FallCause(RepeatCause.OFFSET_FILE_LOST, Confidence.PROVEN, [lost, *_resumed(fallen)])
     if not fallen.gap or fallen.file is None or not fallen.file.was_gone:
         return None
     codes = (RepeatEvidence.FILE_GONE, RepeatEvidence.BROKER_UNREAD)
     found = [*(evidence(code, broker=fallen.broker) for code in codes), *_resumed(fallen)]
-    return FallVerdict(RepeatCause.OFFSET_FILE_LOST, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
+    return FallCause(RepeatCause.OFFSET_FILE_LOST, Confidence.LIKELY, found, is_certain=fallen.is_resumed)
 
 
-def _file_changed(fallen: FallenQueue) -> FallVerdict | None:
+def _file_changed(fallen: FallenQueue) -> FallCause | None:
     if not fallen.gap or fallen.file is None or fallen.file.changed is None:
         return None
     unread = evidence(RepeatEvidence.BROKER_UNREAD, broker=fallen.broker)
@@ -206,10 +206,10 @@ def _file_changed(fallen: FallenQueue) -> FallVerdict | None:
     found = [modified, unread, *_held(fallen), *_resumed(fallen)]
     is_begun_with = fallen.held_offset is not None or fallen.file.is_written
     confidence = fallen.file.changed if is_begun_with else Confidence.LIKELY
-    return FallVerdict(RepeatCause.OFFSET_FILE_CHANGED, confidence, found, is_certain=fallen.is_resumed)
+    return FallCause(RepeatCause.OFFSET_FILE_CHANGED, confidence, found, is_certain=fallen.is_resumed)
 
 
-def _broker_crash(fallen: FallenQueue) -> FallVerdict | None:
+def _broker_crash(fallen: FallenQueue) -> FallCause | None:
     """A broker that is stopped in order writes its file. One whose file lacked what it had in memory was not, and began
     with that file again."""
     if not fallen.gap:
@@ -219,7 +219,7 @@ def _broker_crash(fallen: FallenQueue) -> FallVerdict | None:
     # One that was consumed on since it began may have begun elsewhere.
     is_sure = fallen.held_offset == fallen.to_offset and fallen.file is not None and fallen.file.is_final
     confidence = Confidence.PROVEN if is_sure else Confidence.LIKELY
-    return FallVerdict(RepeatCause.BROKER_CRASH, confidence, found, is_certain=fallen.is_resumed)
+    return FallCause(RepeatCause.BROKER_CRASH, confidence, found, is_certain=fallen.is_resumed)
 
 
 def _held(fallen: FallenQueue) -> list[Entry]:
@@ -234,23 +234,23 @@ def _resumed(fallen: FallenQueue) -> list[Entry]:
     return [evidence(RepeatEvidence.RESUMED_BEHIND, client_id=fallen.resumed_by, offset=fallen.to_offset)]
 
 
-def _reset_elsewhere(fallen: FallenQueue) -> FallVerdict | None:
+def _reset_elsewhere(fallen: FallenQueue) -> FallCause | None:
     """Nobody else sets an offset back: a member's own never goes back, and a group without one has nobody."""
     if fallen.members is None:
         return None
     if fallen.members == 0:
-        return FallVerdict(RepeatCause.RESET_ELSEWHERE, Confidence.LIKELY, [evidence(RepeatEvidence.NO_MEMBER)])
+        return FallCause(RepeatCause.RESET_ELSEWHERE, Confidence.LIKELY, [evidence(RepeatEvidence.NO_MEMBER)])
     if fallen.fell_together > 1:
         several = evidence(RepeatEvidence.SEVERAL_QUEUES, queues=fallen.fell_together)
-        return FallVerdict(RepeatCause.RESET_ELSEWHERE, Confidence.LIKELY, [several])
-    return FallVerdict(RepeatCause.RESET_ELSEWHERE, Confidence.POSSIBLE, [])
+        return FallCause(RepeatCause.RESET_ELSEWHERE, Confidence.LIKELY, [several])
+    return FallCause(RepeatCause.RESET_ELSEWHERE, Confidence.POSSIBLE, [])
 
 
-def _unknown(fallen: FallenQueue) -> FallVerdict:
-    return FallVerdict(RepeatCause.UNKNOWN, Confidence.POSSIBLE, [evidence(RepeatEvidence.MEMBERS_UNKNOWN)])
+def _unknown(fallen: FallenQueue) -> FallCause:
+    return FallCause(RepeatCause.UNKNOWN, Confidence.POSSIBLE, [evidence(RepeatEvidence.MEMBERS_UNKNOWN)])
 
 
-RULES: tuple[Callable[[FallenQueue], FallVerdict | None], ...] = (
+RULES: tuple[Callable[[FallenQueue], FallCause | None], ...] = (
     _reset,
     _slave,
     _file_lost,

@@ -63,13 +63,13 @@ class MovedQueue:
 
 
 @dataclass(frozen=True)
-class MoveVerdict:
+class MoveCause:
     cause: RepeatCause
     confidence: Confidence
     evidence: Sequence[Entry]
 
 
-Rule = Callable[[MovedQueue, float], MoveVerdict | None]
+Rule = Callable[[MovedQueue, float], MoveCause | None]
 
 
 def moved_part(moved: MovedQueue, held_seconds: float) -> RepeatPart | None:
@@ -103,24 +103,24 @@ def _may_have_repeated(moved: MovedQueue) -> bool:
     return bool(moved.high) or (moved.high is None and moved.has_moved and moved.owner is not None)
 
 
-def _shared_id(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
+def _shared_id(moved: MovedQueue, held_seconds: float) -> MoveCause | None:
     if moved.shared_id is None or not moved.doubly_owned_seconds_high:
         return None
     shared = evidence(RepeatEvidence.SHARED_CLIENT_ID, client_id=moved.shared_id)
-    return MoveVerdict(RepeatCause.DUPLICATE_CLIENT_ID, Confidence.PROVEN, [shared])
+    return MoveCause(RepeatCause.DUPLICATE_CLIENT_ID, Confidence.PROVEN, [shared])
 
 
-def _two_owners(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
+def _two_owners(moved: MovedQueue, held_seconds: float) -> MoveCause | None:
     if not moved.doubly_owned_seconds_high:
         return None
     # Members are asked one after the other: a single reading may show a queue twice that went from one to the other.
     is_sure = moved.doubly_owned_seconds_low > 0
     bounds = {"seconds_low": moved.doubly_owned_seconds_low, "seconds_high": moved.doubly_owned_seconds_high}
     seen = evidence(RepeatEvidence.TWO_OWNERS_SEEN, **bounds)
-    return MoveVerdict(RepeatCause.TWO_OWNERS, Confidence.PROVEN if is_sure else Confidence.POSSIBLE, [seen])
+    return MoveCause(RepeatCause.TWO_OWNERS, Confidence.PROVEN if is_sure else Confidence.POSSIBLE, [seen])
 
 
-def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
+def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveCause | None:
     """Most of what came again had been finished: one message in front kept the offset back."""
     owner = moved.owner
     if owner is None or not _is_gone(owner) or not _held_long(owner, held_seconds):
@@ -130,7 +130,7 @@ def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveVerdict
     if owner.is_orderly or not finished or 2 * finished < (span or 0):
         return None
     held = evidence(RepeatEvidence.HELD_OUT_OF_ORDER, finished=finished, span=span)
-    return MoveVerdict(
+    return MoveCause(
         RepeatCause.FINISHED_OUT_OF_ORDER, Confidence.LIKELY, [*_of_gone(owner), _head(owner), held, *_gap(moved)]
     )
 
@@ -144,17 +144,15 @@ def _span_out_of_order(owner: LastOwner, high: int | None) -> int | None:
     return max(owner.held_span, high or 0)
 
 
-def _restarted_in_local_retry(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
+def _restarted_in_local_retry(moved: MovedQueue, held_seconds: float) -> MoveCause | None:
     """An orderly member tries a message that fails again on the spot, and commits nothing meanwhile."""
     owner = moved.owner
     if owner is None or not _is_gone(owner) or not owner.is_orderly or not _held_long(owner, held_seconds):
         return None
-    return MoveVerdict(
-        RepeatCause.LOCAL_RETRY_RESTART, Confidence.LIKELY, [*_of_gone(owner), _head(owner), *_gap(moved)]
-    )
+    return MoveCause(RepeatCause.LOCAL_RETRY_RESTART, Confidence.LIKELY, [*_of_gone(owner), _head(owner), *_gap(moved)])
 
 
-def _crashed(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
+def _crashed(moved: MovedQueue, held_seconds: float) -> MoveCause | None:
     owner = moved.owner
     if owner is None or not _is_gone(owner):
         return None
@@ -162,19 +160,19 @@ def _crashed(moved: MovedQueue, held_seconds: float) -> MoveVerdict | None:
         # A member that joined meanwhile may have started before the old owner committed for the last time.
         is_sure = owner.fate == OwnerFate.LEFT and not moved.has_other_causes
         confidence = Confidence.PROVEN if is_sure else Confidence.LIKELY
-        return MoveVerdict(RepeatCause.CONSUMER_CRASH, confidence, [*_of_gone(owner), *_gap(moved)])
+        return MoveCause(RepeatCause.CONSUMER_CRASH, confidence, [*_of_gone(owner), *_gap(moved)])
     if moved.is_rollout:
         found = [*_of_gone(owner), evidence(RepeatEvidence.ALL_RESTARTED), *_gap(moved)]
-        return MoveVerdict(RepeatCause.SHUTDOWN_DID_NOT_WAIT, Confidence.POSSIBLE, found)
-    return MoveVerdict(RepeatCause.CONSUMER_CRASH, Confidence.POSSIBLE, [*_of_gone(owner), *_gap(moved)])
+        return MoveCause(RepeatCause.SHUTDOWN_DID_NOT_WAIT, Confidence.POSSIBLE, found)
+    return MoveCause(RepeatCause.CONSUMER_CRASH, Confidence.POSSIBLE, [*_of_gone(owner), *_gap(moved)])
 
 
-def _moved_on(moved: MovedQueue, held_seconds: float) -> MoveVerdict:
+def _moved_on(moved: MovedQueue, held_seconds: float) -> MoveCause:
     """Its old owner is there, or nobody knows who that was: the offset was behind what the old owner had."""
     owner = moved.owner
     if owner is None:
         found = [evidence(RepeatEvidence.OWNER_UNKNOWN), *_gap(moved)]
-        return MoveVerdict(RepeatCause.STALE_OFFSET, Confidence.POSSIBLE, found)
+        return MoveCause(RepeatCause.STALE_OFFSET, Confidence.POSSIBLE, found)
     is_back = owner.fate == OwnerFate.RECONNECTED
     code = RepeatEvidence.OWNER_RECONNECTED if is_back else RepeatEvidence.OWNER_STAYED
     confidence = Confidence.POSSIBLE
@@ -182,7 +180,7 @@ def _moved_on(moved: MovedQueue, held_seconds: float) -> MoveVerdict:
         # A broker that crashed loses its connections, too, and begins with older offsets.
         confidence = Confidence.LIKELY if is_back else Confidence.PROVEN
     found = [evidence(code, client_id=owner.client_id), *_gap(moved)]
-    return MoveVerdict(RepeatCause.STALE_OFFSET, confidence, found)
+    return MoveCause(RepeatCause.STALE_OFFSET, confidence, found)
 
 
 RULES: tuple[Rule, ...] = (

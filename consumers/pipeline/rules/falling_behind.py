@@ -141,7 +141,7 @@ def popped() -> list[Rule]:
     ]
 
 
-def standing_as_meant(durations: Durations) -> list[Rule]:
+def stopped_on_purpose(durations: Durations) -> list[Rule]:
     """Behind and still, and no fault: after what is lost and what is level."""
     detail = {"lag_messages": "lag_messages", "time_lag_seconds": "time_lag_seconds"}
     shortest = min(durations.stop_without_members_seconds, durations.unowned_seconds, durations.stall_seconds)

@@ -6,7 +6,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
 from consumers.vocabulary.states import RuleCode, State, UnknownReason
 
-from . import falling_behind, standing
+from . import falling_behind, stopped
 from .rule import Rule
 
 # UNKNOWN and RECREATED: whether there is enough to judge by. What the broker answered without a lag is no failure.
@@ -86,14 +86,14 @@ def ordered_rules(durations: Durations) -> list[Rule]:
     return [
         *falling_behind.kept_outside(),
         *unread(durations),
-        *standing.lost_offsets(),
+        *stopped.lost_offsets(),
         *reading_rules(durations),
         *falling_behind.ghosts(),
-        *standing.moved_back_rules(durations),
-        *standing.expiry_rules(),
+        *stopped.moved_back_rules(durations),
+        *stopped.expiry_rules(),
         *falling_behind.popped(),
         *falling_behind.keeping_up_rules(),
-        *falling_behind.standing_as_meant(durations),
-        *standing.standing_rules(durations),
+        *falling_behind.stopped_on_purpose(durations),
+        *stopped.stopped_rules(durations),
         *falling_behind.falling_behind_rules(),
     ]

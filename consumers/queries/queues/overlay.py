@@ -25,10 +25,10 @@ ENDED_BY_NO_LAG = (State.STOP, State.STALL, State.REWIND, State.WARN)
 SECOND_US = 1_000_000
 
 # Say that the offset stands.
-STANDING = (State.STOP, State.STALL)
+NOT_MOVING = (State.STOP, State.STALL)
 
 # Say that all is well, and hold no longer than the offset moves.
-CALM = (State.OK, State.RECREATED)
+ALL_WELL = (State.OK, State.RECREATED)
 
 
 class Ground(StrEnum):
@@ -86,8 +86,8 @@ def late_state(state: State, polled: Polled, times: LateTimes) -> tuple[State, G
     if is_stopped(polled, times.allowed_since):
         return State.STOP, Ground.STOPPED
     if state in ENDED_BY_NO_LAG:
-        return _of_bad(state, polled, times.evaluated_at)
-    return _of_calm(state, polled, times.stands_since) if state in CALM else (state, Ground.KEPT)
+        return _of_trouble(state, polled, times.evaluated_at)
+    return _of_well(state, polled, times.stands_since) if state in ALL_WELL else (state, Ground.KEPT)
 
 
 def is_stopped(polled: Polled, allowed_since: datetime) -> bool:
@@ -96,17 +96,17 @@ def is_stopped(polled: Polled, allowed_since: datetime) -> bool:
     return polled.is_stopped and bool(polled.lag_messages) and waits
 
 
-def _of_bad(state: State, polled: Polled, evaluated_at: datetime) -> tuple[State, Ground]:
+def _of_trouble(state: State, polled: Polled, evaluated_at: datetime) -> tuple[State, Ground]:
     if polled.lag_messages == 0:
         return State.OK, Ground.CAUGHT_UP
     if state == State.STOP and polled.online:
         return State.UNKNOWN, Ground.MEMBERS_BACK
-    if state in STANDING and polled.waiting_since is not None and polled.waiting_since > evaluated_at:
+    if state in NOT_MOVING and polled.waiting_since is not None and polled.waiting_since > evaluated_at:
         return State.UNKNOWN, Ground.MOVED
     return state, Ground.KEPT
 
 
-def _of_calm(state: State, polled: Polled, stands_since: datetime) -> tuple[State, Ground]:
+def _of_well(state: State, polled: Polled, stands_since: datetime) -> tuple[State, Ground]:
     if polled.lag_messages == 0 or polled.is_excused or polled.no_lag_reason in NO_LAG_REASONS:
         return state, Ground.KEPT
     if polled.lag_messages is None:

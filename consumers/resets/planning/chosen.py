@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from consumers.jobs.hold import Kept
+from consumers.jobs.hold import WithHeartbeat
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind
 from consumers.resets.reset_targets import TARGETS
 from consumers.resets.target_values import QueueKey, own_topics
@@ -27,7 +27,7 @@ class Choice:
     named: bool
 
 
-def choice_of(reset: Reset, group: ConsumerGroup, with_heartbeat: Kept) -> Choice:
+def choice_of(reset: Reset, group: ConsumerGroup, with_heartbeat: WithHeartbeat) -> Choice:
     """Raises ResetRefused where the past has nothing to return to."""
     queues, target = _stored_queues(reset), TARGETS[ResetKind(reset.kind)]
     named = queues is not None or reset.topics is not None or target.names_queues

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import BEAT_SECONDS, Hold, Kept, NotHeld, Ports, connected, keep_alive, reading
+from consumers.jobs.hold import BEAT_SECONDS, Hold, NotHeld, Ports, WithHeartbeat, connected, keep_alive, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration import NoAccess, WireClosed
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
@@ -135,14 +135,22 @@ class Draft:
     warnings: list[str]
 
 
-def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, with_heartbeat: Kept) -> Draft:
+def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, with_heartbeat: WithHeartbeat) -> Draft:
     """Raises ResetRefused."""
     return _Draft(reset, group, ports, now, with_heartbeat).made()
 
 
 class _Draft:
-    def __init__(self, reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, with_heartbeat: Kept) -> None:
-        self._reset, self._group, self._ports, self._now, self._kept = reset, group, ports, now, with_heartbeat
+    def __init__(
+        self, reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
+    ) -> None:
+        self._reset, self._group, self._ports, self._now, self._with_heartbeat = (
+            reset,
+            group,
+            ports,
+            now,
+            with_heartbeat,
+        )
         self._kind = ResetKind(reset.kind)
         self._masters = Masters(ports)
         self._left_out: dict[QueueKey, str] = {}
@@ -166,10 +174,10 @@ class _Draft:
         return Draft(setup, rows, [*warnings_of(self._reset, group, setup, rows), *self._warnings])
 
     def _run(self, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-        return self._kept(lambda: self._ports.wire.run(work()))
+        return self._with_heartbeat(lambda: self._ports.wire.run(work()))
 
     def _picked(self) -> Chosen:
-        choice = choice_of(self._reset, self._group, self._kept)
+        choice = choice_of(self._reset, self._group, self._with_heartbeat)
         picked = chosen(choice, self._run(lambda: routes_of(self._ports, choice.topics)))
         if picked.refusals:
             raise ResetRefused(stored_reasons(picked.refusals[:NAMED]))
@@ -195,7 +203,7 @@ class _Draft:
     def _found(self, read: Mapping[QueueKey, QueueOffsets]) -> Mapping[QueueKey, int | str]:
         target = TARGETS[self._kind]
         if target.given is not None:
-            given = target.given(self._reset, list(read), self._ports, self._now, self._kept)
+            given = target.given(self._reset, list(read), self._ports, self._now, self._with_heartbeat)
             self._warnings += given.warnings
             return given.offsets
         at = target.searched_time(self._reset.value, self._now)

@@ -21,7 +21,7 @@ from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.request import cancel, earliest, request_preview, why_not_permitted
 from consumers.alerts.queries.previews import PreviewRow, find_preview
 from consumers.alerts.queries.words import number_words, rule_words, selection_words
-from consumers.alerts.tasks import hand_over_preview
+from consumers.alerts.tasks import enqueue_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.words.marks import listed
@@ -213,7 +213,7 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
     since = _kept_since(form.measure, now - timedelta(hours=int(hours)), now)
 
     def ask(fields: Mapping[str, Any]) -> Done:
-        return Done(_handed_over(request_preview(fields, since, now, request.user, now).pk))
+        return Done(_enqueued(request_preview(fields, since, now, request.user, now).pk))
 
     return sent(request, form, ask, partial(form_shown, request, row, form))
 
@@ -223,10 +223,10 @@ def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
     return max(since, earliest(measure, now)) if SPECS[measure].past else since
 
 
-def _handed_over(preview: UUID) -> str:
+def _enqueued(preview: UUID) -> str:
     """Where Redis is down the preview has failed with that reason, which its page shows."""
     with suppress(RedisDown):
-        hand_over_preview(preview)
+        enqueue_preview(preview)
     return reverse("alert_preview", args=[preview])
 
 

@@ -24,7 +24,7 @@ from consumers.alerts.edits import remove_channel, save_channel, send_test
 from consumers.alerts.fields import MAY_MANAGE, EntryField, Shape
 from consumers.alerts.queries.deliveries import channel_deliveries
 from consumers.alerts.queries.settings import channel_list, find_channel
-from consumers.alerts.tasks import hand_over_channel
+from consumers.alerts.tasks import enqueue_channel
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.permissions import check
 from consumers.models import AlertRule, Channel, ChannelKind, IncidentEvent, IncidentEventKind, Severity
@@ -243,7 +243,7 @@ def channel_test(request: HttpRequest, channel: int) -> HttpResponse:
     row = channel_or_404(channel)
     send_test(row, request.user, timezone.now())
     with suppress(RedisDown):
-        hand_over_channel(row.pk)
+        enqueue_channel(row.pk)
     return HttpResponseRedirect(reverse("channel", args=[row.pk]) + "#messages")
 
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from consumers.alerts.tasks import PREVIEWS, hand_over_preview, previews_due, replay_preview
+from consumers.alerts.tasks import PREVIEWS, enqueue_preview, previews_due, replay_preview
 from consumers.jobs.asking import RedisDown
 from consumers.polling.locks import lock
 from consumers.words.reasons import stored_words
@@ -15,7 +15,7 @@ from tests.world import ago
 
 
 def test_a_general_worker_is_told(redis: Any) -> None:
-    hand_over_preview(uuid4())
+    enqueue_preview(uuid4())
     assert redis.llen("general") == 1
 
 
@@ -23,7 +23,7 @@ def test_a_general_worker_is_told(redis: Any) -> None:
 def test_without_redis_it_has_failed_with_that_reason(db: None) -> None:
     row = a_preview()
     with pytest.raises(RedisDown):
-        hand_over_preview(row.pk)
+        enqueue_preview(row.pk)
     row.refresh_from_db()
     assert (row.status, "Redis does not answer" in (stored_words(row.error) or "")) == ("failed", True)
 

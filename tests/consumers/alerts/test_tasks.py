@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from consumers.alerts.tasks import SENDS_AT_ONCE, alerts_due, alerts_forget, alerts_send, hand_over_channel
+from consumers.alerts.tasks import SENDS_AT_ONCE, alerts_due, alerts_forget, alerts_send, enqueue_channel
 from consumers.models import AlertRule, Cluster, Delivery, Incident, Silence
 from consumers.polling.locks import lock
 from dashboard.settings.work import ALERT_SECONDS, CELERY_BEAT_SCHEDULE, CONSUMERSCOPE_POLL_SECONDS
@@ -80,7 +80,7 @@ def test_messages_go_also_where_the_evaluation_fails(redis: Any, behind: Cluster
 
 @pytest.mark.usefixtures("redis_is_down")
 def test_without_redis_a_channel_waits_for_beat() -> None:
-    assert not hand_over_channel(1)
+    assert not enqueue_channel(1)
 
 
 @pytest.mark.parametrize(("seconds", "again"), [(5, 1), (16, 0)])
@@ -94,7 +94,7 @@ def test_a_try_that_is_due_before_beat_comes_by_is_waited_for(redis: Any, second
 def test_nothing_of_alerts_waits_behind_exports_and_resets(redis: Any, behind: Cluster) -> None:
     """Whatever hands it over: beat, a page, or a try that is due soon."""
     channel = a_channel("other")
-    hand_over_channel(channel.pk)
+    enqueue_channel(channel.pk)
     for task in (alerts_due, alerts_forget):
         task.apply_async()
     alerts_send.apply_async(kwargs={"channel_id": channel.pk})

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from consumers.dead_letters.tasks import hand_over, resend_due
+from consumers.dead_letters.tasks import enqueue, resend_due
 from consumers.models import ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend
 from tests.world import a_cluster, a_group, ago
@@ -16,13 +16,13 @@ def waiting(redis: Any) -> int:
 
 
 def test_a_started_one_is_told_to_the_workers(redis: Any) -> None:
-    assert hand_over(uuid4())
+    assert enqueue(uuid4())
     assert waiting(redis) == 1
 
 
 @pytest.mark.usefixtures("redis_is_down")
 def test_without_redis_it_waits_for_beat() -> None:
-    assert not hand_over(uuid4())
+    assert not enqueue(uuid4())
 
 
 def test_what_a_worker_has_left_behind_is_told_to_the_others(redis: Any, db: None) -> None:

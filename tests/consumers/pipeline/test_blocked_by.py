@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from consumers.pipeline.known import listed_members
-from consumers.pipeline.rules.standing import blocked_by
+from consumers.pipeline.rules.stopped import blocked_by
 from tests.numbers_rows import DEFAULTS, WHOLE, as_columns
 from tests.ownership_rows import a_member
 from tests.pipeline_rows import at, us

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from consumers.jobs.asking import RedisDown
 from consumers.models import ResetStatus
-from consumers.resets.tasks import hand_over, hand_over_plan, resets_due
+from consumers.resets.tasks import enqueue, enqueue_plan, resets_due
 from consumers.words.reasons import stored_words
 from dashboard.settings.work import CELERY_BEAT_SCHEDULE
 from tests.reset_rows import a_reset
@@ -20,21 +20,21 @@ def waiting(redis: Any) -> int:
 
 
 def test_what_is_to_be_done_is_told_to_the_workers(redis: Any) -> None:
-    hand_over_plan(uuid4())
-    assert hand_over(uuid4())
+    enqueue_plan(uuid4())
+    assert enqueue(uuid4())
     assert waiting(redis) == 2
 
 
 @pytest.mark.usefixtures("redis_is_down")
 def test_without_redis_what_is_to_be_applied_waits_for_beat() -> None:
-    assert not hand_over(uuid4())
+    assert not enqueue(uuid4())
 
 
 @pytest.mark.usefixtures("redis_is_down")
 def test_without_redis_a_wish_is_refused_at_once(db: None) -> None:
     reset = a_reset(a_group(a_cluster()), status=ResetStatus.PLANNING)
     with pytest.raises(RedisDown):
-        hand_over_plan(reset.pk)
+        enqueue_plan(reset.pk)
     reset.refresh_from_db()
     assert (reset.status, "Redis does not answer" in (stored_words(reset.error) or "")) == (ResetStatus.REFUSED, True)
     assert reset.finished_at <= timezone.now()

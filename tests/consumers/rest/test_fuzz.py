@@ -44,7 +44,8 @@ FUZZ = settings(
 
 @pytest.fixture
 def one_connection():
-    """Kept from one request to the next, as Django's own client for tests keeps it: all are in one transaction."""
+    """WithHeartbeat from one request to the next, as Django's own client for tests keeps it: all are in one
+    transaction."""
     at_both_ends = (request_started, request_finished)
     for end in at_both_ends:
         end.disconnect(close_old_connections)

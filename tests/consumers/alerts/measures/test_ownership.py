@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertRule, Assignment, Client, Cluster, ConsumerGroup, Incident, Measure, Queue
-from consumers.ownership.evidence import CALM
+from consumers.ownership.evidence import STABLE_AFTER
 from consumers.ownership.findings import findings
 from consumers.words.reasons import stored_words
 from tests.alert_rows import a_rule
@@ -85,7 +85,7 @@ def test_a_topic_that_no_member_subscribes_to_needs_no_owner(group: ConsumerGrou
     ("fields", "said"),
     [
         ({"settled_at": None}, "settling"),
-        ({"members_changed_at": NOW - CALM + timedelta(seconds=1)}, "settling"),
+        ({"members_changed_at": NOW - STABLE_AFTER + timedelta(seconds=1)}, "settling"),
         ({"membership_at": None}, "not been asked"),
         ({"membership_at": ago(901)}, "not every broker has reported the group's members since"),
         ({"consume_type": "CONSUME_POP"}, "POP consumers"),
@@ -131,7 +131,7 @@ def test_an_incident_resolves_where_the_group_pops_now(group: ConsumerGroup, que
 def test_it_is_known_again_as_soon_as_the_check_of_the_group_says_it(group: ConsumerGroup, queues: list[Queue]) -> None:
     two_members(group, queues)
     let_go(queues[5])
-    ConsumerGroup.objects.filter(pk=group.pk).update(members_changed_at=NOW - CALM, membership_at=ago(900))
+    ConsumerGroup.objects.filter(pk=group.pk).update(members_changed_at=NOW - STABLE_AFTER, membership_at=ago(900))
     assert both() == (1.0, 0.0)
 
 

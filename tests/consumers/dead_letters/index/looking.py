@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from consumers.dead_letters.index import IndexLimits, Looked, index_groups
+from consumers.dead_letters.index import IndexLimits, IndexPass, index_groups
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.dead_letter_broker import DeadLetterBroker, stored_letter
@@ -11,7 +11,7 @@ from tests.world import NOW
 TOPIC = "%DLQ%billing"
 
 
-def look(calls: int = 400, kept: int = 20_000, now: datetime = NOW) -> Looked:
+def look(calls: int = 400, kept: int = 20_000, now: datetime = NOW) -> IndexPass:
     group = ConsumerGroup.objects.get(name="billing")
     return index_groups(group.cluster, group, IndexLimits(calls=calls, kept=kept, deadline_seconds=1.0), now)
 

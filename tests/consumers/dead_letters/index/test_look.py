@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from consumers.dead_letters.index import IndexLimits, Looked, index_groups
+from consumers.dead_letters.index import IndexLimits, IndexPass, index_groups
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.dead_letters.index.looking import TOPIC, add, indexed, look, offsets, pulled, the_look
@@ -148,7 +148,7 @@ def test_a_silent_broker_is_asked_once_in_a_run(broker: DeadLetterBroker) -> Non
 
 
 def test_a_cluster_without_dead_letters_is_asked_nothing(broker: DeadLetterBroker) -> None:
-    assert index_groups(Cluster.objects.get(), None, IndexLimits(), NOW) == Looked(0, 0, 0, 0)
+    assert index_groups(Cluster.objects.get(), None, IndexLimits(), NOW) == IndexPass(0, 0, 0, 0)
     assert broker.asked == []
 
 

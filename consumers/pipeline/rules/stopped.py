@@ -16,7 +16,7 @@ from .rule import Evidence, Rule
 FRESH_PULL_SECONDS = 60
 
 
-def standing_rules(durations: Durations) -> list[Rule]:
+def stopped_rules(durations: Durations) -> list[Rule]:
     detail: dict[str, Evidence] = {
         "still_seconds": lambda columns: np.fmax(
             columns["still_seconds"], seconds(columns["last_us"] - _still_since(columns))
