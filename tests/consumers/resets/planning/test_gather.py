@@ -4,7 +4,7 @@ import pytest
 
 from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup
-from consumers.resets.planning.gather import Known, gather, known_of, told, united
+from consumers.resets.planning.gather import Known, gather, known_of, broker_setup, united
 from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup
 from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections
@@ -72,7 +72,7 @@ def test_a_group_without_members_is_offline_and_says_nothing_of_its_ways() -> No
     ],
 )
 def test_what_a_configuration_tells(config: dict[str, str], facts: tuple[bool | None, int | None, str | None]) -> None:
-    said = told("broker-a", "V5_4_0", config)
+    said = broker_setup("broker-a", "V5_4_0", config)
     server_side, permission, error = facts
     assert (said.server_side, said.permission) == (server_side, permission)
     assert stored_words(said.error) == error or (error is not None and error in str(stored_words(said.error)))
