@@ -4,7 +4,7 @@ import pytest
 
 from consumers.jobs.hold import Ports
 from consumers.models import ConsumerGroup
-from consumers.resets.planning.gather import Known, gather, known_of, broker_setup, united
+from consumers.resets.planning.gather import Known, broker_setup, gather, known_of, united
 from consumers.resets.planning.queue_plan import BrokerSetup, GroupSetup
 from consumers.resets.target_values import QueueKey
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections
