@@ -6,12 +6,11 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.queries.queues.lost_offsets import utc
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import State
 from consumers.words.marks import clauses
 from consumers.words.reasons import WORDED_ABOVE, reason_words, stored_words
-from consumers.words.spans import age, count, messages, rate
+from consumers.words.spans import age, count, messages, rate, utc
 from consumers.words.states import OF_EVIDENCE, STATES, rule_words
 
 # How a number of `detail` is said. One that is not listed is said by its own name and the unit in it.

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -34,7 +34,7 @@ from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason, ResetWarning
 from consumers.vocabulary.states import BROADCASTING, POPPING, UnknownReason
 from consumers.vocabulary.times import MICROSECOND
-from consumers.words.spans import age
+from consumers.words.spans import age, utc
 
 # Back to where the group itself stood: the newest readings up to the moment, unless the queue was made anew since.
 # Where a group stood at a past moment, as the readings of the lake have it.
@@ -98,7 +98,7 @@ def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) ->
         reason = unknown_then if why else stored_reason(PlanReason.NOT_READ_THEN)
         return Position(kind, taken_at, None, None, reason)
     if is_denied(newest):
-        at = in_words(committed["taken_at"])
+        at = utc(committed["taken_at"])
         reason = stored_reason(PlanReason.COMMIT_DENIED, offset=committed["consumer_offset"], at=at)
         return Position(kind, taken_at, None, None, reason)
     return Position(kind, committed["taken_at"], committed["consumer_offset"], committed["broker_offset"], reason=None)
@@ -107,10 +107,6 @@ def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) ->
 def is_denied(newest: Mapping[str, Any]) -> bool:
     """The broker was read, and had no offset: what it had before was lost, or taken away."""
     return newest["consumer_offset"] is None and newest["unknown_reason"] != UnknownReason.SLAVE_BEHIND
-
-
-def in_words(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 # Which queues were made anew since a moment: an offset of before names another message there, or none.
@@ -177,7 +173,7 @@ def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     found: dict[QueueKey, str] = {}
     for row, before in zip(ordered.take(fell).to_pylist(), offset[fell - 1].tolist(), strict=True):
         key = QueueKey.of_entry(row)
-        after, at = row["broker_offset"], in_words(row["at"])
+        after, at = row["broker_offset"], utc(row["at"])
         if after == NO_TOPIC:
             reason = stored_reason(PlanReason.TOPIC_RECREATED, at=at)
         else:
@@ -198,7 +194,7 @@ def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Positio
         if found:
             return found
         is_read = was_read(lake, cluster, at, back)
-    values = {"minutes": round(back.total_seconds() / 60), "at": in_words(at)}
+    values = {"minutes": round(back.total_seconds() / 60), "at": utc(at)}
     if not is_read:
         raise ResetRefused(stored_reason(PlanReason.NO_READING_THEN, **values, cluster=cluster))
     raise ResetRefused(stored_reason(PlanReason.GROUP_NOT_SEEN_THEN, **values, group=group))
@@ -230,9 +226,9 @@ def targets_of_then(
     for key in keys:
         position = stood.get(key)
         if position is None:
-            targets[key] = stored_reason(PlanReason.QUEUE_NOT_SEEN_THEN, at=in_words(at))
+            targets[key] = stored_reason(PlanReason.QUEUE_NOT_SEEN_THEN, at=utc(at))
         elif position.offset is None:
-            targets[key] = stored_reason(PlanReason.NO_OFFSET_THEN, at=in_words(at), why=position.reason)
+            targets[key] = stored_reason(PlanReason.NO_OFFSET_THEN, at=utc(at), why=position.reason)
         else:
             targets[key] = remade.why.get(key, position.offset)
     warnings = [_late({key: stood[key] for key in keys if isinstance(targets[key], int)}, at)]
@@ -266,10 +262,10 @@ def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
     return stored_reason(
         ResetWarning.LATE_READINGS,
         n=len(late),
-        at=in_words(at),
+        at=utc(at),
         age=age((at - oldest).total_seconds()),
         queue=str(key),
-        oldest=in_words(oldest),
+        oldest=utc(oldest),
     )
 
 

@@ -13,6 +13,7 @@ from consumers.vocabulary.states import NO_LAG_REASONS, Flag
 from consumers.words import spans
 from consumers.words.alerts import rule_name_words
 from consumers.words.marks import between_names, bracketed, clauses, listed
+from consumers.words.spans import utc
 from dashboard.wording import numbers
 from dashboard.wording.help import HELP
 from dashboard.wording.numbers import FIELDS
@@ -71,7 +72,7 @@ def moment(at: datetime, now: datetime) -> SafeString:
 
 
 def _time(at: datetime, text: str) -> SafeString:
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), numbers.absolute(at), text)
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), utc(at), text)
 
 
 # What a row says of each kind of time lag, in the text and on hover.

@@ -72,10 +72,6 @@ def minute(at: datetime, now: datetime) -> str:
     return f"{utc:%H:%M}" if utc.date() == now.astimezone(UTC).date() else f"{_day(utc)} {utc:%H:%M}"
 
 
-def absolute(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
 def _day(at: datetime) -> str:
     """`22 Nov`. The format is Django's, and each language has its own."""
     return written(at, _("j M"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -12,7 +12,7 @@ from consumers.stores.start import Start
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.marks import labelled, listed
 from consumers.words.reasons import reason_words, stored_words
-from consumers.words.spans import count, messages
+from consumers.words.spans import count, messages, utc
 
 
 # Committed offsets that are gone from their brokers: by broker for what tells of many groups at once, and by group.
@@ -117,10 +117,6 @@ def behind_words(slaves: Iterable[str], known: int | None = None, at: datetime |
     reason = reason_words(UnknownReason.SLAVE_BEHIND)
     parts = [labelled(reason, listed(names)) if (names := sorted(set(slaves))) else reason]
     return parts if known is None else [*parts, gettext("last known offset %s") % count(known), *last_read(at)]
-
-
-def utc(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 # One queue whose committed offset is gone from its broker: what is still known, and what a start there would do.

@@ -1,6 +1,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
-from dashboard.wording.numbers import absolute, ago, clock
+from consumers.words.spans import utc
+from dashboard.wording.numbers import ago, clock
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 
@@ -23,4 +24,4 @@ def test_it_adds_the_date_of_another_day() -> None:
 
 def test_it_turns_every_zone_into_utc_and_says_so() -> None:
     there = datetime(2026, 3, 14, 11, 0, tzinfo=timezone(timedelta(hours=8)))
-    assert absolute(there) == "2026-03-14 03:00:00 UTC"
+    assert utc(there) == "2026-03-14 03:00:00 UTC"
