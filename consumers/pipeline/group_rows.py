@@ -33,7 +33,7 @@ RECENT = [
 
 
 class Stored(NamedTuple):
-    """What the row of a group says before it is written anew."""
+    """The stored row of a group, before a run overwrites it."""
 
     group_id: int
     state: str
@@ -152,12 +152,9 @@ def group_ids(clusters: Sequence[str]) -> dict[tuple[str, str], int]:
 def write_group_windows(
     windows: pa.Table, groups: Mapping[tuple[str, str], int], since: datetime, until: datetime, reach: timedelta
 ) -> int:
-    """`windows` are those of [since, until) of some groups, one minute each. Returns the number of rows of one minute.
-    Wider ones are made anew when another of their parts is over.
-
-    `groups`: as group_ids() gives them. `reach`: how long before a window the reading may lie that its volumes count
-    from.
-    """
+    """Writes windows of one minute, of some groups and of [since, until), and returns their number. A wider window is
+    written again when another of its parts is complete. `groups`: as group_ids() returns them. `reach`: how long before
+    a window the reading may lie from which its volumes count."""
     keys = [groups.get(name) for name in zip(*(windows[name].to_pylist() for name in GROUP), strict=True)]
     windows = windows.filter(pa.array([key is not None for key in keys], pa.bool_()))
     known = [key for key in keys if key is not None]

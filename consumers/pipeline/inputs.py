@@ -29,8 +29,8 @@ class SliceInputs:
     anchors: pa.Table
 
     def cut(self, spans: Sequence[Span]) -> "list[SliceInputs]":
-        """Of each bucket what is of its groups: sent whole to each of many buckets, it would be most of what is sent.
-        Tables without groups are in each."""
+        """Returns for each bucket the rows of its groups. Sending whole tables to each of many buckets would cost most
+        of the run. A table without groups goes to every bucket."""
         parts = zip(_cut_fields(self.known, spans), _cut_fields(self, spans), strict=True)
         return [SliceInputs(known=Known(**of_known), **tables) for of_known, tables in parts]
 

@@ -154,11 +154,9 @@ def write_windows(lake: Lake, windows: pa.Table) -> int:
 
 
 def is_wide_due(lake: Lake, clusters: Sequence[str], since: datetime, until: datetime) -> bool:
-    """Whether the window of ten minutes that holds the slice is made: once it is over, and again when an earlier part
-    of it is redone.
-
-    Before it is over its minutes say the same, so a run of every thirty seconds need not read ten minutes of them.
-    """
+    """Whether to make the window of ten minutes that holds the slice: once the window is complete, and again when an
+    earlier part of it is made again. Before that its minutes hold the same numbers, so a run every 30 s need not read
+    ten minutes of them."""
     start = floor(since, TEN_MINUTES)
     return until >= start + TEN_MINUTES or any(_is_written(lake, cluster, start) for cluster in clusters)
 

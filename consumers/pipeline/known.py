@@ -1,5 +1,5 @@
-"""What the rows of the poll say that the lake does not: listed members, and queues without rows in the readings.
-As Arrow tables, the form in which Spark takes them. What is known of groups: kinds.py."""
+"""Rows of the poll that the history store lacks: listed members, and queues without rows in the readings. As Arrow
+tables, which Spark takes. What is known of groups: kinds.py."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

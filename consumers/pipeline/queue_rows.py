@@ -69,8 +69,8 @@ class PlacedNames:
 
 @dataclass
 class StateRows:
-    """The rows of queues' states as a run left them, and where each judged queue is placed: kept from run to run of a
-    process. Read again where rows came or went, where another run judged, and in every hour."""
+    """The stored rows of queue states, and the place of each evaluated queue among them. A process remembers them from
+    run to run. It reads them again where rows appeared or disappeared, where another process ran, and once an hour."""
 
     rows: pa.Table = field(default_factory=STORED.empty_table)
     of_clusters: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ class QueueStateWriting:
         self._placed: list[pa.Table] = []
 
     def write(self, judged: pa.Table) -> int:
-        """Returns how many have rows of the poll to stand beside; the others wait until they have."""
+        """Returns the number of queues that have rows of the poll. The others are written once they have."""
         placed = self._placed_rows(judged)
         compared = beside(placed, self._stored_of(placed), STATE_KEY)
         begins_anew = pc.is_in(compared["group_id"], value_set=self._interrupted)

@@ -45,8 +45,8 @@ TEXTS = [name for name in (*KEY, *NUMBERED) if READINGS.field(name).type == TEXT
 
 @dataclass(frozen=True)
 class ReadingFile:
-    """`chosen`: the row groups that may hold the wanted groups. `alike`: the same for files whose chosen row groups
-    have the same names; None where the file does not tell of them, lacks a column, or has no name of one time."""
+    """`chosen`: the row groups that may hold the wanted groups. `alike`: equal for files whose chosen row groups have
+    the same names; None where the file does not tell, lacks a column, or has rows of several times."""
 
     path: str
     file: pq.ParquetFile

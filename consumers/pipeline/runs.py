@@ -225,7 +225,7 @@ def is_nothing_new(now: datetime, durations: Durations) -> bool:
 
 
 def record_skip(now: datetime) -> None:
-    """The row says that the worker looked, and that what it found last holds."""
+    """Records that the worker found nothing to evaluate, and that the states of its last run hold."""
     last = _last_run(now)
     assert last is not None
     PipelineRun.objects.create(
@@ -249,8 +249,8 @@ def _last_run(now: datetime) -> PipelineRun | None:
 
 
 def _newest_seen(clusters: Sequence[str], since: datetime, until: datetime, durations: Durations) -> int | None:
-    """Asked before the first file is read: what is recorded from now on may or may not be seen. A run of some clusters,
-    or of a range that begins later than what is due, leaves what was not seen before to the next run.
+    """Returns the newest reading before the first file is read: a run may or may not see what is recorded later. A run
+    of some clusters, or of a range that begins later than what is due, leaves earlier unseen readings to the next run.
     """
     is_whole = since <= due_range(until, durations)[0] and not Cluster.objects.exclude(name__in=clusters).exists()
     if is_whole:

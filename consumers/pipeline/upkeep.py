@@ -268,7 +268,7 @@ def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
 
 
 def prune_rows(now: datetime, retained: Mapping[str, timedelta]) -> int:
-    """Deletes rows as old as the files that they stand beside. Returns their number."""
+    """Deletes rows that are as old as the files that were deleted. Returns their number."""
     minute, ten_minutes = now - retained["windows_60"], now - retained["windows_600"]
     return sum(
         _delete(rows)

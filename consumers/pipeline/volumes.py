@@ -206,9 +206,9 @@ def _recent(hour: "_Sums | None", day: "_Sums") -> Recent:
 
 @dataclass(frozen=True)
 class _Sums:
-    """What is known of each number, and of windows in which all of them are; `partly` says of how much of the time that
-    is, null where of all of it. `since`: when the first window begins that is known, where something before it is not.
-    """
+    """The known sum of each number, and of the windows in which all numbers are known. `partly`: for how much of the
+    time the sum is known, null where for all of it. `since`: when the first known window begins, where something before
+    it is unknown."""
 
     known: dict[str, int]
     together: dict[str, int]

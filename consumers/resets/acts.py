@@ -183,10 +183,8 @@ def why_not_restored(reset: Reset, user: Any) -> str | None:
 
 
 def cancel(reset: Reset, asker: Asker, now: datetime) -> None:
-    """Raises ResetRefused: once a broker was told, a reset runs to its end within its time limit.
-
-    A worker notices the cancellation before it tells a broker: each call is recorded under the same row's lock.
-    """
+    """Raises ResetRefused once a broker was called: from then on a reset runs to its end within its time limit. A
+    worker notices the cancellation before it calls a broker: each call is recorded under the same row's lock."""
     with transaction.atomic():
         take_turn(reset)
         if against := why_not_cancelled(reset, asker.user):

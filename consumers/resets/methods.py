@@ -65,7 +65,7 @@ POPPED = "CONSUME_POP"
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The queue is excluded; `reason`, as it is stored, says why, and what to do."""
+    """The queue is excluded. `reason`, as it is stored, says why, and what to do."""
 
     reason: str
 
@@ -100,9 +100,8 @@ def method_of(
 
 
 def together(methods: Mapping[QueueKey, ResetMethod | LeftOut]) -> dict[QueueKey, ResetMethod | LeftOut]:
-    """Members are told all queues of a topic at a broker in one call. So if one queue is excluded, none is told; and if
-    one moves, queues that are at their target are told as well.
-    """
+    """One call notifies members of all queues of a topic at a broker. So if one queue is excluded, none is notified;
+    and if one moves, queues that are at their target are notified as well."""
     notified = {(key.topic, key.broker) for key, method in methods.items() if method == ResetMethod.CLIENT}
     refused: dict[tuple[str, str], tuple[QueueKey, LeftOut]] = {}
     for key, method in methods.items():

@@ -247,13 +247,14 @@ def _the_lake() -> Iterator[Lake]:
 
 
 def _check_nothing_is_missing(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> None:
-    """Raises ResetRefused: what was put aside may have said where the group stood, or that a queue was made anew."""
+    """Raises ResetRefused where a file of the range is unreadable: it may have held the group's offset, or have shown
+    that a queue was recreated."""
     if missing := put_aside_of(lake, table, cluster, since, until):
         raise ResetRefused(stored_reason(PlanReason.HISTORY_DAMAGED, files=len(missing), place=missing[0]))
 
 
 def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
-    """What is to be said of readings that are older than polls are apart."""
+    """Returns warnings about readings that are older than the time between two polls."""
     apart = timedelta(seconds=1.5 * settings.CONSUMERSCOPE_POLL_SECONDS)
     late = [(position.taken_at, key) for key, position in stood.items() if at - position.taken_at > apart]
     if not late:

@@ -83,7 +83,7 @@ def why_expired() -> str:
 
 
 def may_be_written(reset: Reset) -> QuerySet[ResetQueue]:
-    """Queues whose broker was told, or is being told, since the reset was last applied or resumed."""
+    """Returns the queues whose broker was called, or is being called, since the reset was last applied or resumed."""
     is_underway = Q(step__in=(ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED))
     # Of a resumed reset, queues were written before.
     lately = Q() if reset.started_at is None else Q(written_at=None) | Q(written_at__gte=reset.started_at)

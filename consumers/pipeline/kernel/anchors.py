@@ -186,7 +186,7 @@ def _places(anchors: pa.Table, gathered: Gathered) -> np.ndarray:
 
 
 def _is_anew(anchors: pa.Table, gathered: Gathered, place: np.ndarray) -> np.ndarray:
-    """Queues whose topic was created anew since the anchor, or among these readings."""
+    """Whether the topic of each queue was recreated since the anchor, or within these readings."""
     readings, segments = gathered.readings, gathered.readings.segments
     seen_at, seen = (segments.spread(at_rows(numbers(anchors[name]), place)) for name in ("seen_at", "seen_offset"))
     is_past = (readings.broker_offset < seen) | readings.is_gone

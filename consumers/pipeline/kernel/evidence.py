@@ -104,10 +104,9 @@ def group_ownership(answers: Answers, present: pa.Table) -> pa.Table:
 
 
 def queue_ownership(answers: Answers, present: pa.Table) -> pa.Table:
-    """The queue columns, owner, owners, held_us, owner_changed_us, in_flight_seen, and what the owner says of it.
-
-    `held_us`: when anyone was last seen to hold it. `owner` null: none of the listed members' newest answers names it.
-    """
+    """Returns the queue columns, owner, owners, held_us, owner_changed_us, in_flight_seen, and what the owner reports
+    of the queue. `held_us`: when any member was last seen to hold the queue. `owner` is null where none of the listed
+    members names the queue in its newest answer."""
     columns, table = answers.columns, answers.columns.table
     is_held = columns.is_known("topic") & ~columns["dropped"]
     is_listed = matches(table, _distinct(present), CLIENT) >= 0

@@ -96,8 +96,8 @@ def _worst(columns: Columns, groups: Groups, is_own: np.ndarray) -> dict[str, pa
 
 
 def _expiry(columns: Columns, groups: Groups, counts: np.ndarray) -> dict[str, pa.Array]:
-    """Of the first queue that is to lose messages. Of a group with a queue whose course is unknown: what is expected of
-    the others, or what is not known."""
+    """Returns the expiry forecast of the queue that loses messages first. In a group with a queue of unknown course:
+    the forecast of the other queues, or why there is none."""
     seconds = columns["expires_unconsumed_seconds"]
     first = groups.min(seconds, counts & np.isfinite(seconds))
     is_unknown = counts & np.isnan(seconds)

@@ -18,9 +18,9 @@ from .segments import Segments, at_rows
 
 @dataclass(frozen=True)
 class Brackets:
-    """Of each reading the last knot whose offset does not exceed the consumer offset, and the next one. NaN: there is
-    none. `oldest_at`: the first knot of the topic queue's life. `place`, `end`: where in `at_us` and `broker_offset`
-    the first of the two stands, -1 if neither is known, and where its life ends."""
+    """For each reading, the last knot whose offset does not exceed the consumer offset, and the next knot. NaN: there
+    is none. `oldest_at`: the first knot since the topic queue was created. `place`: where the first of the two knots
+    stands in `at_us` and `broker_offset`, -1 if neither is known. `end`: where the knots of this topic queue end."""
 
     left_at: np.ndarray
     left_offset: np.ndarray

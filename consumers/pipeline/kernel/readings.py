@@ -320,7 +320,7 @@ def with_encoded_names(table: pa.Table) -> pa.Table:
 
 
 def coded(table: pa.Table, besides: Collection[str] = ()) -> pa.Table:
-    """All texts as numbers, except in the columns `besides`, whose texts hardly repeat."""
+    """Returns the table with encoded texts, except in the columns `besides`, whose texts hardly repeat."""
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type) and field.name not in besides:
             table = table.set_column(place, field.name, table[field.name].dictionary_encode())

@@ -32,9 +32,9 @@ class KnotsWithin(Protocol):
 
 @dataclass(frozen=True)
 class History:
-    """Which knots there are of some topics: cluster, topic, broker, queue_id, broker_offset, at. `newest`: since times
-    further and further back; `all`: that are kept; `within`: of a span of time without a gap. `is_longer`: more is kept
-    than `newest` has."""
+    """Knots of some topics, as tables of cluster, topic, broker, queue_id, broker_offset and at. `newest`: knots since
+    times further and further back; `all`: every knot that is retained; `within`: knots of a span of time without a gap.
+    `is_longer`: whether more is retained than `newest` has."""
 
     newest: Sequence[KnotsOf]
     all: KnotsOf
@@ -98,8 +98,8 @@ class TimeLags:
 def time_lags(
     gathered: Gathered, since_us: float, history: History, durations: Durations, anchors: pa.Table
 ) -> tuple[TimeLags, pa.Table]:
-    """Of the readings from `since` on that are behind, and the anchors that they leave. What the queue's own readings
-    do not reach is looked up by `anchors`, then in the near history, and what that does not reach in all of it."""
+    """Returns the time lags of readings with lag from `since` on, and the anchors for the next run. A message that the
+    queue's own readings do not reach is looked up in `anchors`, then in the near history, then in all history."""
     readings = gathered.readings
     is_behind = ~readings.reason.is_known & (readings.at_us >= since_us)
     is_behind &= readings.broker_offset > readings.consumer_offset

@@ -198,8 +198,8 @@ def _restarted(members: MemberTurnover, changes: Sequence[MemberChange]) -> Iter
 
 
 def _queue_count(rebalance: ObservedRebalance, near_us: int) -> Iterator[Entry]:
-    """Per topic: queues that were first seen, or became readable or unreadable, before members can have noticed, and
-    that nobody held yet, or somebody still held."""
+    """By topic, the queues that appeared, or became readable or unreadable, before members can have noticed: those that
+    nobody held yet, or somebody held still."""
     last_us, topics = rebalance.end_us, set(rebalance.topics)
     queues = [one for one in rebalance.history.queues if one.topic in topics]
     changed = [one for one in queues if one.was_readable(last_us) != one.was_readable(near_us)]
@@ -249,7 +249,7 @@ def _broker(rebalance: ObservedRebalance, near_us: int) -> Iterator[Entry]:
 
 
 def _pull_stuck(changes: Sequence[MemberChange]) -> Iterator[Entry]:
-    """A member took the same queues anew, of which it had not pulled from one for long."""
+    """A member took the same queues again, and had long pulled nothing from one of them."""
     for change in changes:
         if not change.touched or change.moved or change.restarted or change.subscription_changed:
             continue

@@ -209,8 +209,8 @@ STANDING_US = 30 * MICROSECONDS
 
 @dataclass(frozen=True)
 class Handover:
-    """`new`: the first answer of an owner. `old`: the last answer of the one before, else of whoever held the queue
-    before it had no owner; None where nobody is known to have."""
+    """`new`: the first answer of an owner. `old`: the last answer of the previous owner, or of whoever held the queue
+    before a time without an owner; None where no owner is known."""
 
     queue: QueueHistory
     old: OwnerAnswer | None

@@ -271,11 +271,9 @@ RULES: tuple[Callable[[FallenQueue], FallCause | None], ...] = (
 
 @dataclass(frozen=True)
 class RetryMinute:
-    """`came`: messages into the retry topic in the minute from `start_us`; `consumed` out of it. Null: unknown.
-
-    `before_us`, `read_us`: the last reading before the minute, and the last one in it, between which they came; null:
-    no such reading is known, and the bounds of the minute stand for it.
-    """
+    """`came`: messages that entered the retry topic in the minute from `start_us`; `consumed`: messages that left it.
+    Null is unknown. `before_us`, `read_us`: the last reading before the minute and the last one in it, between which
+    the messages entered; null where no such reading is known, and the minute itself bounds the time."""
 
     start_us: int
     came: int | None
@@ -295,7 +293,8 @@ class ListenerReport:
 
 
 def sent_back_part(topic: str, minute: RetryMinute, listener: ListenerReport, is_open: bool) -> RepeatPart | None:
-    """None where nothing came; `is_open`: messages came shortly before, so that an unknown minute may have had some."""
+    """Returns None where no message entered the retry topic. `is_open`: messages entered shortly before, so an unknown
+    minute may have had some."""
     if not minute.came and not (minute.came is None and is_open):
         return None
     cause, confidence, found = _cause(listener)

@@ -1,5 +1,5 @@
-"""Who held a queue around the time that its offset went back: how far that member was, whether it kept the queue, and
-whether another one took it."""
+"""The owner of a queue around the time that its offset went back: how far the owner was, whether it kept the queue, and
+whether another member took the queue."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -14,8 +14,8 @@ NO_REPORT_OLDER = timedelta(seconds=60)
 
 
 def held_until(reports: Sequence[Assignment], from_offset: int, since: datetime, at: datetime) -> int | None:
-    """The end of what its owner held when it last reported before; null where that is not known, or too old, or where
-    it may have finished more behind a first message that stood."""
+    """Returns the end of the messages that the owner last reported to hold. Returns None where that is unknown or too
+    old, or where the owner may have finished more behind a stuck first message."""
     recent = [one for one in reports if since - NO_REPORT_OLDER <= one.last_seen <= at]
     if not recent:
         return None

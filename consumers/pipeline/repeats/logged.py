@@ -93,8 +93,8 @@ def _is_within(part: RepeatPart, line: LoggedLine) -> bool:
 
 
 def _is_of_queue(part: RepeatPart, line: LoggedLine) -> bool:
-    """A line that names another queue tells of that one. What a retry topic has came from any topic of the group. Of a
-    client that ended a line names no group: it tells of the groups whose member it was."""
+    """A line that names another queue belongs to that queue. A retry topic has messages of any topic of the group. The
+    line of a client that ended names no group: it counts for the groups that had the client as a member."""
     if line.code == LogCode.CLIENT_STOPPED:
         return line.client_id in _left(part)
     if part.is_of_retries:

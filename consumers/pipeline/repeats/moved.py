@@ -27,8 +27,8 @@ class OwnerFate(StrEnum):
 
 @dataclass(frozen=True)
 class LastOwner:
-    """Who held the queue before, as it last reported: the span of offsets that it held, how many messages of it were
-    unfinished, and for how long the first of them had been."""
+    """The previous owner, as it last reported: the span of offsets that it held, the number of unfinished messages in
+    it, and how long the first of them had been unfinished."""
 
     client_id: str
     fate: OwnerFate
@@ -121,7 +121,7 @@ def _two_owners(moved: MovedQueue, held_seconds: float) -> MoveCause | None:
 
 
 def _crashed_out_of_order(moved: MovedQueue, held_seconds: float) -> MoveCause | None:
-    """Most of what came again had been finished: one message in front kept the offset back."""
+    """Most of the redelivered messages had been finished: one message in front held the offset back."""
     owner = moved.owner
     if owner is None or not _is_gone(owner) or not _held_long(owner, held_seconds):
         return None

@@ -61,8 +61,8 @@ def moved_parts(
 
 
 def _unsampled_parts(rebalance: Rebalance, until: datetime, durations: Durations) -> Iterator[RepeatPart]:
-    """One of each topic whose owners nobody knows, as some member never reported what it held, where a member was gone:
-    it may have crashed, with any number of messages in flight."""
+    """Returns a part for each topic whose owners nobody knows, because some member never reported what it held, where a
+    member left: it may have crashed with any number of messages in flight."""
     patience = timedelta(seconds=durations.rebalance_patience_seconds)
     is_over = rebalance.settled_at is not None or until - rebalance.last_change_at >= patience
     # Members that have yet to be asked for what they hold now are no unknown owners.
@@ -101,8 +101,8 @@ def _may_repeat(move: Move) -> bool:
 
 @dataclass(frozen=True)
 class Holders:
-    """Who held queues, by group and place, and the intervals of members, by group and client id. `shared`: when two
-    processes had been found to have one client id: once one of them is gone, its row no longer tells."""
+    """The owners of queues, by group and place, and the intervals of members, by group and client id. `shared`: when
+    two processes had been found to have one client id. Once one of them is gone, its row no longer shows that."""
 
     assignments: Mapping[tuple[int, Place], Sequence[Assignment]]
     clients: Mapping[tuple[int, str], Sequence[Client]]

@@ -104,7 +104,7 @@ class RepeatFound:
 
     @property
     def low(self) -> int | None:
-        """What is known of some parts is the least of all."""
+        """The known counts of some parts are a lower bound of the whole."""
         known = [part.low for part in self.parts if part.low is not None]
         return sum(known) if known else None
 

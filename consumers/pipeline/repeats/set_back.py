@@ -254,8 +254,9 @@ class Around:
         unread: Sequence[datetime],
         file: AwayFile | None,
     ) -> str | None:
-        """Who gave the queue up while an older file was put in place of its broker's: nobody does that to a broker that
-        goes on. By its first reading whoever took the queue anew may have been past the old offset again."""
+        """Returns the member that gave the queue up while an older file replaced that of its broker. Nobody replaces
+        the file of a running broker. By the broker's first reading the next owner may have been past the old offset
+        again."""
         if file is None or file.changed is None or file.offset is None or file.offset >= one["from_offset"]:
             return None
         since = from_microseconds(one["before_us"])

@@ -1,7 +1,5 @@
-"""What the history store has of queues beside their offsets: reports of who held them, and offset files.
-
-Read where an offset went back, once for each span of time.
-"""
+"""What the history store has of queues besides their offsets: reports of their owners, and offset files. Read only
+where an offset went back, once for each span of time."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -142,7 +142,8 @@ def popped() -> list[Rule]:
 
 
 def stopped_on_purpose(durations: Durations) -> list[Rule]:
-    """Behind and still, and no fault: after what is lost and what is level."""
+    """Rules for queues with lag whose offset does not move and that have no fault. They follow the rules of loss and
+    those of queues without lag."""
     detail = {"lag_messages": "lag_messages", "time_lag_seconds": "time_lag_seconds"}
     shortest = min(durations.stop_without_members_seconds, durations.unowned_seconds, durations.stall_seconds)
 

@@ -115,8 +115,8 @@ def _still_since(columns: Columns) -> np.ndarray:
 
 
 def blocked_by(columns: Columns) -> pa.Array:
-    """As far as the history of what owners hold tells it: why a message is not finished is told by their newest words,
-    which are not in it."""
+    """The kind of blockage, as far as the history of owners shows it. Why a message is not finished is in the owners'
+    newest answers, which are not in the history."""
     cached = columns["cached_count"]
     # As the member itself does, by its own settings (RocketMQ 5.4.0, DefaultMQPushConsumerImpl.pullMessage). A
     # comparison with one that it has not reported is false.

@@ -172,11 +172,9 @@ class Case:
 
     @property
     def is_ours(self) -> bool:
-        """It certainly was set to the target once: the broker said so, or nothing else leads there.
-
-        Where members are told, the broker itself sets nothing (5.4.0, Broker2Client.resetOffset), and forwards a member
-        may come to the target by consuming.
-        """
+        """Whether the queue was certainly set to the target once: the broker said so, or nothing else leads there.
+        Where members are notified, the broker itself sets nothing (5.4.0, Broker2Client.resetOffset), and forwards a
+        member may reach the target by consuming."""
         by_answer = self.written.answered and self.written.method != ResetMethod.CLIENT
         return by_answer or (self.written.back and self.was_at_target)
 

@@ -164,10 +164,8 @@ class _ReadBack:
 
 
 def written(row: ResetQueue, began: datetime) -> Written:
-    """`began`: when reading back began, for a queue of which no time of writing is known: none was written.
-
-    Members can be told a time only. What their broker made of it then is where they go, not what the plan foresaw.
-    """
+    """`began`: when reading back began, for a queue without a time of writing: none was written. Members are sent a
+    time only. They go where their broker's answer says, not where the plan expected."""
     if row.target is None or row.method is None:
         raise ValueError(f"queue {row.pk} of reset {row.reset_id} has no target, and cannot have been written")
     answered = row.answered if row.method == ResetMethod.CLIENT else None

@@ -143,7 +143,7 @@ def _found(case: Case) -> Finding:
 
 
 def _stood_there(case: Case) -> Finding:
-    """Whoever goes on from where it stood goes on from the target, told or not."""
+    """The queue stood at the target already: its owner goes on from there, notified or not."""
     needed = 0.0 if case.written.method == ResetMethod.NOTHING else case.timing.settled_seconds
     stood = case.written.before == case.written.target
     if case.place in (Place.AT, Place.BEYOND):
@@ -186,9 +186,8 @@ def _nobody_there(case: Case) -> Finding:
 
 
 def _nobody_left(case: Case) -> Finding:
-    """Nobody is there, but a member may have been. After a step back it may have consumed all of it again, up to where
-    the queue stood; instead of a step forwards, what was to be skipped, up to the target.
-    """
+    """No member is present, but one may have been. After a step back it may have consumed everything again, up to the
+    queue's offset before. After a step forwards it may have consumed what was to be skipped, up to the target."""
     if case.place is Place.AT and (case.written.back or (case.is_ours and not case.may_be_lost)):
         return CONFIRMED, stored_reason(ReadBackEvidence.NOBODY_CONNECTED)
     if case.place is Place.BETWEEN:

@@ -108,8 +108,8 @@ def _note_failure(row: ResetQueue, error: RocketMQError) -> None:
 
 
 def _has_changed_nothing(row: ResetQueue, error: RocketMQError) -> bool:
-    """A broker that tells members one after the other refuses at the first that is too old, when others were told
-    already (5.1.4, Broker2Client.resetOffset)."""
+    """A broker notifies members one after the other and refuses at the first that is too old, when it may have notified
+    others (5.1.4, Broker2Client.resetOffset)."""
     if isinstance(error, BrokerRefused):
         return row.method != ResetMethod.CLIENT or error.code != ResponseCode.SYSTEM_ERROR
     return error.never_sent or isinstance(error, NotApplied)
