@@ -24,7 +24,7 @@ class Watched:
 
     count_is_lower_bound: bool = field(metadata=public("There may be more events than `count`"))
     since: datetime | None = field(
-        metadata=public("Without `from`: the first scrape. Null where nothing was scraped", name="from")
+        metadata=public("Without `from`: since when records are kept. Null where nothing was scraped", name="from")
     )
     until: datetime = field(metadata=public("Without `to`, or with a later one: now", name="to"))
     unknown_reason: str | None = field(metadata=public("Why there may be more; null if `count` is exact"))

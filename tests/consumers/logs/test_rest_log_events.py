@@ -93,3 +93,90 @@ def test_clusters_have_their_logs_with_what_is_wrong(billing, file, api):
     assert (wrong["problem_code"], wrong["read_at"]) == ("zone_differs", None)
     assert wrong["unknown"]["read_at"] == wrong["problem"]
     assert "-480 min off" in wrong["problem"]
+
+
+def completeness(api, **query):
+    return api.get(URL, query).json()["completeness"]
+
+
+WEEK = 7 * 86400
+FOLLOWED = {"first_seen_at": ago(WEEK + 60)}
+
+
+@pytest.fixture
+def followed():
+    """Logs of clients and brokers are followed for as long as events are kept."""
+    with time_machine.travel(NOW, tick=False):
+        group = a_group(a_cluster(client_logs="/logs/*/rocketmq_client.log", broker_logs="/logs/broker.log"))
+        a_log_file(group.cluster, **FOLLOWED)
+        a_log_file(group.cluster, "/logs/broker.log", identity="1:8", role="broker", **FOLLOWED)
+        yield group.cluster
+
+
+def test_a_count_of_logs_that_were_all_read_is_exact(followed, api):
+    assert completeness(api) == {
+        "count_is_lower_bound": False,
+        "from": "2026-03-07T03:00:00Z",
+        "to": "2026-03-14T03:00:00Z",
+        "unknown_reason": None,
+        "unknown": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"read_at": ago(600)}, "1 log is not read up to the end of the range: see the logs of the cluster"),
+        ({"identity": "", "read_at": None, "problem": {"code": "glob.no_file", "params": {}}}, "1 log is not read"),
+        ({"unknown_lines": 3}, "lines of 1 log are missing or were not understood"),
+        ({"truncations": 1}, "lines of 1 log are missing"),
+        ({"skipped_bytes": 4096, "first_seen_at": ago(600)}, "lines of 1 log are missing"),
+        (
+            {"gone_at": ago(600), "read_at": ago(700), "problem": {"code": "replaced_unread", "params": {}}},
+            "lines of 1 log are missing",
+        ),
+    ],
+    ids=["worker late", "no file", "not understood", "emptied", "too large", "replaced"],
+)
+def test_a_count_beside_a_log_that_was_not_all_read_is_a_lower_bound(followed, api, fields, reason):
+    a_log_file(followed, "/logs/app-2/rocketmq_client.log", **({"identity": "1:9"} | FOLLOWED | fields))
+
+    found = completeness(api)
+
+    assert found["count_is_lower_bound"]
+    assert found["unknown_reason"].startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"read_at": ago(600)},
+        {"gone_at": ago(86400), "read_at": ago(86400)},
+        {"identity": "", "read_at": None, "problem": {"code": "glob.packed", "params": {"files": 2}}},
+        {"skipped_bytes": 4096},
+    ],
+    ids=["read up to the end", "gone as it was read", "packed", "skipped before it was followed"],
+)
+def test_what_was_lost_outside_the_range_makes_no_lower_bound(followed, api, fields):
+    a_log_file(followed, "/logs/app-2/rocketmq_client.log", **({"identity": "1:9"} | FOLLOWED | fields))
+
+    assert not completeness(api, to=ago(1200).isoformat())["count_is_lower_bound"]
+
+
+def test_logs_that_are_not_named_or_not_read_yet_have_more_events(billing, api):
+    assert completeness(api)["unknown_reason"] == (
+        "no client log was read yet; no broker logs are named for this cluster"
+    )
+
+
+def test_a_range_before_logs_were_followed_or_events_kept_has_more(followed, api):
+    found = completeness(api, **{"from": ago(WEEK + 3600).isoformat()})
+    assert found["unknown_reason"] == (
+        "client logs are followed only since 2026-03-07 02:59 UTC; broker logs are followed only since"
+        " 2026-03-07 02:59 UTC; events of logs are kept only since 2026-03-07 03:00 UTC"
+    )
+
+
+def test_the_list_as_csv_ends_with_why_there_may_be_more(billing, api):
+    answer = api.get(URL, {"format": "csv"})
+    assert b"".join(answer.streaming_content).decode().splitlines()[-1].startswith("# incomplete: no client log was")

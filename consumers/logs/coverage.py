@@ -1,0 +1,89 @@
+"""How completely logs were read in a range of time: what the list of their events says beside its count."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+from consumers.models import Cluster, LogFile
+from consumers.queries.limits import limits
+from consumers.rest.watched import Watched
+from consumers.vocabulary.logs import LogProblem, LogRole
+from consumers.words.marks import chained
+
+NOT_NAMED = {
+    LogRole.CLIENT: gettext_lazy("no client logs are named for this cluster"),
+    LogRole.BROKER: gettext_lazy("no broker logs are named for this cluster"),
+}
+NONE_READ = {
+    LogRole.CLIENT: gettext_lazy("no client log was read yet"),
+    LogRole.BROKER: gettext_lazy("no broker log was read yet"),
+}
+READ_SINCE = {
+    LogRole.CLIENT: gettext_lazy("client logs are followed only since %(at)s"),
+    LogRole.BROKER: gettext_lazy("broker logs are followed only since %(at)s"),
+}
+
+
+def log_coverage(cluster: Cluster, since: datetime | None, until: datetime | None, now: datetime) -> Watched:
+    """Of the logs that are named for the cluster. Without `since`: for as long as events are kept. One query."""
+    kept_since = now - timedelta(days=settings.LOG_EVENT_DAYS)
+    seen = Watched(False, since or kept_since, min(until or now, now), None)
+    begin, end = seen.since or kept_since, seen.until
+    files = list(LogFile.objects.filter(Q(gone_at=None) | Q(gone_at__gt=begin), cluster=cluster))
+    reasons = list(_unread(cluster, files, begin, end))
+    if begin < kept_since:
+        reasons.append(gettext("events of logs are kept only since %(at)s") % {"at": _minute(kept_since)})
+    if not reasons:
+        return seen
+    return replace(seen, count_is_lower_bound=True, unknown_reason=chained(reasons))
+
+
+def _unread(cluster: Cluster, files: Sequence[LogFile], since: datetime, until: datetime) -> Iterator[str]:
+    late = until - timedelta(seconds=max(limits().late_seconds, 2 * settings.LOG_SECONDS))
+    for role, globs in ((LogRole.CLIENT, cluster.client_logs), (LogRole.BROKER, cluster.broker_logs)):
+        begun = min((file.first_seen_at for file in files if file.role == role and file.identity), default=None)
+        if not globs.strip():
+            yield str(NOT_NAMED[role])
+        elif begun is None:
+            yield str(NONE_READ[role])
+        elif begun > since:
+            yield str(READ_SINCE[role]) % {"at": _minute(begun)}
+    if unread := sum(_is_unread(file, late) for file in files):
+        yield ngettext(
+            "%(n)s log is not read up to the end of the range: see the logs of the cluster",
+            "%(n)s logs are not read up to the end of the range: see the logs of the cluster",
+            unread,
+        ) % {"n": unread}
+    if lost := sum(_has_lost_lines(file, since, until) for file in files):
+        yield ngettext(
+            "lines of %(n)s log are missing or were not understood",
+            "lines of %(n)s logs are missing or were not understood",
+            lost,
+        ) % {"n": lost}
+
+
+def _is_unread(file: LogFile, late: datetime) -> bool:
+    """Of a file or a glob that is still there. A packed log was read before it was packed, or has lost lines."""
+    if file.gone_at is not None or (file.problem is not None and file.problem["code"] == LogProblem.GLOB_PACKED):
+        return False
+    return file.read_at is None or file.read_at < late
+
+
+def _has_lost_lines(file: LogFile, since: datetime, until: datetime) -> bool:
+    """Lines that were not understood, or gone when a file was emptied, may be of any time at which it was followed."""
+    if not file.identity:
+        return False
+    if file.skipped_bytes and since < file.first_seen_at:
+        return True
+    if (file.unknown_lines or file.truncations) and file.first_seen_at < until:
+        return True
+    is_cut = file.gone_at is not None and file.problem is not None
+    return is_cut and (file.read_at or file.first_seen_at) < until
+
+
+def _minute(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
