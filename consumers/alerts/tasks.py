@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from consumers.alerts.channels.queue import channels_due
 from consumers.alerts.evaluation.run import evaluate
 from consumers.alerts.preview.request import TAKEN_UP_WITHIN, fail_forgotten, fail_waiting
 from consumers.alerts.preview.work import GRACE_SECONDS, LIMIT_SECONDS, work_on
+from consumers.alerts.queries.incidents import retained_since
 from consumers.clock.tasks import may_expire
 from consumers.findings.record import record_clusters
 from consumers.jobs.asking import RedisDown, publish, publish_or_leave
@@ -39,7 +40,7 @@ ENDED = (DeliveryStatus.SENT, DeliveryStatus.FAILED, DeliveryStatus.DROPPED)
 
 def forget(now: datetime) -> int:
     """Returns how many rows were deleted, without dependent rows."""
-    return sum(_delete(rows) for rows in _old(now - timedelta(days=settings.ALERT_HISTORY_DAYS)))
+    return sum(_delete(rows) for rows in _old(retained_since(now)))
 
 
 def _old(before: datetime) -> Iterator[QuerySet[Any]]:

@@ -184,15 +184,17 @@ class FindingFilters:
 
 @dataclass(frozen=True)
 class FindingPage:
-    """`counts`: of all findings that the other filters leave, by severity."""
+    """`counts`: of all findings that the other filters leave, by severity. `unchecked`: how many findings that the
+    filters leave out say that what they seek could not be checked: there may be more than `count`."""
 
     rows: Sequence[FindingRow]
     count: int
     counts: Mapping[FindingSeverity, int]
+    unchecked: int
 
 
 def finding_list(filters: FindingFilters, now: datetime, *, page: int, page_size: int) -> FindingPage:
-    """The worst first, then the newest. Checks that are late are findings too: one per cluster. Four queries."""
+    """The worst first, then the newest. Checks that are late are findings too: one per cluster. Eight queries at most."""
     late = _late_rows(filters, now)
     counts = dict.fromkeys(FindingSeverity, 0)
     for severity, number in _open(filters).order_by().values_list("severity").annotate(Count("pk")):
@@ -207,7 +209,18 @@ def finding_list(filters: FindingFilters, now: datetime, *, page: int, page_size
     rows = late[first : first + page_size]
     rest = ordered[max(0, first - len(late)) : max(0, first + page_size - len(late))]
     count = sum(counts.values()) if filters.severity is None else counts[FindingSeverity(filters.severity)]
-    return FindingPage([*rows, *map(_shown, rest)], count, counts)
+    return FindingPage([*rows, *map(_shown, rest)], count, counts, _unchecked(filters, counts, now))
+
+
+def _unchecked(filters: FindingFilters, counts: Mapping[FindingSeverity, int], now: datetime) -> int:
+    if filters.code is None:
+        return 0 if filters.severity in (None, FindingSeverity.UNKNOWN) else counts[FindingSeverity.UNKNOWN]
+    every = replace(filters, code=None, severity=None)
+    code = FindingCode(filters.code)
+    covering = [name for name, codes in COVERS.items() if code in codes]
+    checks = _open(every).filter(code=FindingCode.RETRY_CHECKS_UNKNOWN).values_list("params", flat=True)
+    late = 0 if code is FindingCode.NOT_CHECKED else len(_late_rows(every, now))
+    return late + _open(every).filter(code__in=covering).count() + sum(code in params["checks"] for params in checks)
 
 
 def still_open() -> "QuerySet[StoredFinding]":
@@ -248,27 +261,36 @@ def checked_since(now: datetime) -> datetime:
 
 
 def _late_rows(filters: FindingFilters, now: datetime) -> list[FindingRow]:
-    """One for each cluster with groups whose checks are late. One query."""
+    """One for each cluster with groups whose checks are late, or of which nothing was ever scraped. Two queries."""
     if filters.code not in (None, FindingCode.NOT_CHECKED):
         return []
+    clusters = Cluster.objects.filter(groups=None).exclude(brokers__last_read_at__isnull=False)
+    if filters.cluster is not None:
+        clusters = clusters.filter(name=filters.cluster)
+    unscraped = [] if filters.group is not None else clusters.order_by("name").values_list("name", "created_at")
     rows = ConsumerGroup.objects.filter(is_late(now)).order_by()
     if filters.cluster is not None:
         rows = rows.filter(cluster__name=filters.cluster)
     if filters.group is not None:
         rows = rows.filter(name=filters.group)
     counted = rows.values_list("cluster__name").annotate(Count("pk"), Min("health__checked_at"), Min("first_seen_at"))
+    late = [
+        (cluster, number, ["late"] if checked_at else [], checked_at or seen_at)
+        for cluster, number, checked_at, seen_at in counted
+    ]
+    late += [(cluster, 0, ["unscraped"], added_at) for cluster, added_at in unscraped]
     return [
         finding_row(
             FindingCode.NOT_CHECKED,
-            {"groups": number} | ({"notes": ["late"]} if checked_at else {}),
+            {"groups": number, "notes": notes},
             severity=FindingSeverity.UNKNOWN.value,
             cluster=cluster,
             group=filters.group or "",
             broker="",
-            since=checked_at or seen_at,
+            since=since,
             last_seen_at=now,
         )
-        for cluster, number, checked_at, seen_at in counted
+        for cluster, number, notes, since in late
     ]
 
 

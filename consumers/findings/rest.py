@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -20,6 +20,14 @@ from consumers.rest.schema import described
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
 
+BESIDE: dict[str, serializers.Field[Any, Any, Any, Any]] = {
+    "unchecked": serializers.IntegerField(
+        help_text="How many findings that the filters leave out say that what they seek could not be checked: "
+        "there may be more than `count`"
+    )
+}
+
+
 class OfGroupParameters(Paging):
     code = Choice([code.value for code in FindingCode], required=False)
     severity = Choice([severity.value for severity in FindingSeverity], required=False)
@@ -31,7 +39,7 @@ class FindingParameters(OfGroupParameters):
 
 
 class FindingListView(APIView):
-    @described("findings", FindingRow, parameters=FindingParameters, paged=True)
+    @described("findings", FindingRow, parameters=FindingParameters, paged=True, beside=BESIDE)
     def get(self, request: Request) -> HttpResponseBase:
         """Current findings of all groups, brokers and offset files, the worst first; what could not be checked is
         `unknown`."""
@@ -43,7 +51,7 @@ class FindingListView(APIView):
 
 
 class GroupFindingListView(APIView):
-    @described("group_findings", FindingRow, parameters=OfGroupParameters, paged=True)
+    @described("group_findings", FindingRow, parameters=OfGroupParameters, paged=True, beside=BESIDE)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Current findings of one group, the worst first; what could not be checked is `unknown`."""
         values = OfGroupParameters.of(request)
@@ -57,6 +65,10 @@ def _rows(request: Request, values: dict[str, Any]) -> HttpResponseBase:
 
     def find(page: int, page_size: int) -> ListedRows:
         found = finding_list(filters, now, page=page, page_size=page_size)
-        return ListedRows(found.rows, found.count)
+        why = ngettext(
+            "%(n)s finding says that these checks are unknown", "%(n)s findings say that these checks are unknown",
+            found.unchecked,
+        ) % {"n": found.unchecked}  # fmt: skip
+        return ListedRows(found.rows, found.count, {"unchecked": found.unchecked}, why if found.unchecked else None)
 
     return list_response(request, FindingRow, find, **paging)

@@ -259,7 +259,10 @@ SPECS: dict[FindingCode, FindingSpec] = {
         sentence=_("%(groups)s not checked."),
         help=_("Findings may exist: the checks of these groups are late or have not run."),
         remedy=_("Check that the general worker and beat run."),
-        notes={"late": _("Findings are as of the last check.")},
+        notes={
+            "late": _("Findings are as of the last check."),
+            "unscraped": _("No group or broker of the cluster was scraped yet."),
+        },
     ),
 }
 

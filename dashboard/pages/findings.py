@@ -49,10 +49,13 @@ def findings_context(request: HttpRequest) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
     filters = _filters(frame)
     counts: dict[FindingSeverity, int] = {}
+    unchecked = 0
 
     def rows_of(number: int) -> tuple[list[FindingRow], int]:
+        nonlocal unchecked
         found = finding_list(filters, frame.now, page=number, page_size=ROWS)
         counts.update(found.counts)
+        unchecked = found.unchecked
         return list(found.rows), found.count
 
     rows, paging = listed(frame, ROWS, rows_of)
@@ -64,6 +67,8 @@ def findings_context(request: HttpRequest) -> dict[str, Any]:
         every_code=frame.here(code=None),
         group=filters.group,
         every_group=frame.here(group=None),
+        unchecked=unchecked,
+        every_unchecked=frame.here(code=None, severity=FindingSeverity.UNKNOWN.value),
         is_filtered=bool(filters.code or filters.severity or filters.group),
         many_clusters=frame.cluster is None and len(frame.clusters) > 1,
         **paging,

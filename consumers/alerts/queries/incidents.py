@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
 from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext as _
@@ -165,6 +166,19 @@ def incident_list(
     start = (page - 1) * page_size
     ordered = found.order_by(*_orders(filters.ordering)).select_related("silence")
     return [incident_row(incident, now) for incident in ordered[start : start + page_size]], found.count()
+
+
+def retained_since(now: datetime) -> datetime:
+    """What was resolved, sent or over before is deleted."""
+    return now - timedelta(days=settings.ALERT_HISTORY_DAYS)
+
+
+def not_retained(filters: IncidentFilters, now: datetime) -> str | None:
+    """Why incidents that were resolved in the range may be gone; null where none can be."""
+    since, wants_resolved = retained_since(now), not filters.statuses or IncidentStatus.RESOLVED in filters.statuses
+    if not wants_resolved or filters.since is None or filters.since >= since:
+        return None
+    return _("resolved incidents are retained for %(days)s days") % {"days": f"{settings.ALERT_HISTORY_DAYS:g}"}
 
 
 def firing_by_severity() -> dict[str, int]:

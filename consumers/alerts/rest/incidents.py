@@ -16,7 +16,13 @@ from rest_framework.views import APIView
 
 from consumers.alerts.edits import LONGEST_TEXT, acknowledge, unacknowledge
 from consumers.alerts.preview.request import cancel, request_preview, why_not_permitted
-from consumers.alerts.queries.incidents import ORDERINGS, IncidentFilters, incident_detail, incident_list
+from consumers.alerts.queries.incidents import (
+    ORDERINGS,
+    IncidentFilters,
+    incident_detail,
+    incident_list,
+    not_retained,
+)
 from consumers.alerts.queries.previews import PreviewRow, find_preview
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
 from consumers.alerts.rule_fields import RULE_FIELDS
@@ -26,6 +32,7 @@ from consumers.queries.limits import Evaluated, evaluated
 from consumers.rest.answers import ListedRows, list_response, object_response
 from consumers.rest.requests import Choice, NothingSerializer, Paging, Parameters, Ranged, Strict, body_of
 from consumers.rest.schema import acted, described, read_serializer
+from consumers.words.marks import chained
 
 from .resource import MayManageAlerts, MayManageAllAlerts, Text, serializer_of
 
@@ -57,19 +64,24 @@ class AlertListView(APIView):
         IncidentRow,
         parameters=IncidentParameters,
         paged=True,
-        beside={"evaluation": read_serializer(Evaluated)()},
+        beside={
+            "evaluation": read_serializer(Evaluated)(),
+            "not_retained": serializers.CharField(
+                allow_null=True, help_text="Why there may have been more in the range; null where none was deleted"
+            ),
+        },
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """Incidents, the newest first; and when rules were last evaluated, as the list is of that moment."""
+        """Incidents, the newest first; when rules were last evaluated, as the list is of that moment; and whether
+        incidents of the range were deleted."""
         values = IncidentParameters.of(request)
         filters, now = _filters(values), timezone.now()
 
         def find(page: int, page_size: int) -> ListedRows:
-            document = evaluation_document(now)
-            late = document["unknown"].get("firing")
-            return ListedRows(
-                *incident_list(filters, now, page=page, page_size=page_size), {"evaluation": document}, late
-            )
+            document, deleted = evaluation_document(now), not_retained(filters, now)
+            beside = {"evaluation": document, "not_retained": deleted}
+            why = chained(filter(None, (document["unknown"].get("firing"), deleted))) or None
+            return ListedRows(*incident_list(filters, now, page=page, page_size=page_size), beside, why)
 
         return list_response(request, IncidentRow, find, page=values["page"], page_size=values["page_size"])
 

@@ -302,9 +302,7 @@ def dead_readable(conditions: RetryConditions) -> Outcome:
         detail = gettext("%(topic)s is not readable on %(brokers)s: its messages cannot be inspected or resent.")
         return fails(detail % {"topic": topic, "brokers": names(shut)}, cure, shut, oldest(shut))
     there = any(configured.dlq_permission is not None for _, configured in _configured_brokers(conditions))
-    detail = (
-        gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s: no message was dead-lettered.")
-    )
+    detail = gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s.")
     return _whole(conditions, detail % {"topic": topic}, cure)
 
 

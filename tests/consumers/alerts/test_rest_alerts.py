@@ -195,3 +195,18 @@ def test_a_page_costs_as_many_queries_for_many_as_for_one(
         an_incident(rule, a_group(billing.cluster, f"g{number}"), silence=a_silence())
     with django_assert_max_num_queries(8):
         assert len(listed(api)) == 20
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({}, None),
+        ({"from": ago(3600).isoformat()}, None),
+        ({"from": ago(91 * 86400).isoformat()}, "resolved incidents are retained for 90 days"),
+        ({"from": ago(91 * 86400).isoformat(), "status": "open"}, None),
+    ],
+)
+def test_a_range_whose_incidents_were_deleted_says_that_there_may_have_been_more(
+    db: None, api: Client, query: dict[str, str], reason: str | None
+) -> None:
+    assert api.get(LIST, query).json()["not_retained"] == reason

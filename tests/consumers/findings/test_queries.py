@@ -5,7 +5,7 @@ import pytest
 from consumers.findings.queries import FindingFilters, OpenFinding, finding_list, is_sought, sought_codes
 from consumers.vocabulary.findings import FindingCode
 from tests.health_rows import a_finding, was_checked
-from tests.world import NOW, a_cluster, a_group, ago
+from tests.world import NOW, a_broker, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -119,3 +119,45 @@ def test_a_rule_seeks_codes_and_severities(sought, is_found) -> None:
 def test_a_severity_may_be_of_any_code_but_those_that_are_left_out() -> None:
     assert sought_codes(["lock_lost"]) == {FindingCode.LOCK_LOST}
     assert sought_codes(["critical", "-lock_lost"]) == set(FindingCode) - {FindingCode.LOCK_LOST}
+
+
+def unchecked(**filters) -> int:
+    return finding_list(FindingFilters(**filters), NOW, page=1, page_size=50).unchecked
+
+
+@pytest.mark.parametrize(
+    ("filters", "number"),
+    [
+        ({}, 0),
+        ({"severity": "unknown"}, 0),
+        ({"severity": "critical"}, 1),
+        ({"code": "lock_lost"}, 1),
+        ({"code": "lock_lost", "group": "mail"}, 0),
+        ({"code": "retries_discarded"}, 0),
+        ({"code": "ownership_unknown"}, 0),
+    ],
+)
+def test_what_filters_seek_and_could_not_be_checked_is_counted(groups, filters, number) -> None:
+    assert unchecked(**filters) == number
+
+
+def test_retry_checks_that_are_unknown_are_counted_by_their_names(groups) -> None:
+    a_finding(groups["mail"], "retry_checks_unknown", "unknown", params={"checks": ["retries_discarded"]})
+    assert (unchecked(code="retries_discarded"), unchecked(code="not_retried")) == (1, 0)
+
+
+def test_late_checks_may_miss_any_finding(groups) -> None:
+    a_group(groups["mail"].cluster, "late")
+    assert (unchecked(code="retries_discarded"), unchecked(code="not_checked")) == (1, 0)
+
+
+def test_a_cluster_of_which_nothing_was_scraped_was_not_checked() -> None:
+    a_cluster("empty", read_at=None)
+    [row] = finding_list(FindingFilters(), NOW, page=1, page_size=50).rows
+    assert (row.code, row.cluster, row.severity) == ("not_checked", "empty", "unknown")
+    assert row.text == "0 groups not checked. No group or broker of the cluster was scraped yet."
+
+
+def test_a_cluster_without_groups_whose_brokers_were_scraped_was_checked() -> None:
+    a_broker(a_cluster("empty"))
+    assert told() == []

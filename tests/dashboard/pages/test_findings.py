@@ -100,3 +100,12 @@ def test_the_overview_counts_findings_by_severity(admin_client: Client, billing:
     body = admin_client.get("/").text
     assert 'id="findings-critical" href="/findings/?severity=critical"' in body
     assert 'id="findings-info"' not in body
+
+
+def test_filters_do_not_say_that_nothing_is_found_where_it_was_not_checked(
+    admin_client: Client, billing: ConsumerGroup
+) -> None:
+    a_finding(billing, "ownership_unknown", "unknown", params={"why": "silent"})
+    text = said(admin_client.get("/findings/?code=lock_lost").text)
+    assert "There may be more: 1 finding says that these checks are unknown. show what is unknown" in text
+    assert "No known finding matches these filters." in text

@@ -142,3 +142,11 @@ def test_more_incidents_cost_no_more_queries(
     # Three of them ask why nothing is evaluated in this world.
     with django_assert_max_num_queries(23):  # type: ignore[operator]
         viewer.get("/alerts/")
+
+
+def test_a_range_whose_incidents_were_deleted_does_not_say_that_none_ended(
+    viewer: Client, billing: ConsumerGroup
+) -> None:
+    text = shown(viewer.get("/alerts/?range=1y"))
+    assert "There may have been more: resolved incidents are retained for 90 days" in text
+    assert "No incident is known that ended in the last 1 y." in text

@@ -113,3 +113,11 @@ def test_a_client_that_is_not_there_is_not_found(viewer: Client) -> None:
 
 def test_a_member_of_a_group_leads_to_its_client(viewer: Client) -> None:
     assert f'<a href="{PAGE}">{CLIENT}</a>' in viewer.get("/groups/prod/billing/ownership/").text
+
+
+def test_of_one_that_never_reported_it_is_not_said_that_it_owns_no_queue(viewer: Client) -> None:
+    Assignment.objects.all().delete()
+    Member.objects.update(running_info_at=None)
+    page = viewer.get(PAGE).text
+    assert "It owns no queue of this group." not in page
+    assert "not sampled" in page

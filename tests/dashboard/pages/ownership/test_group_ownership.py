@@ -194,7 +194,7 @@ def test_of_a_group_that_was_never_asked_nothing_is_claimed(admin_client: Client
     assert "No queue of this group is known yet." in text
     assert "Members unknown" in text
     assert "Assignment as expected" not in text
-    assert "No rebalance yet. A rebalance appears here when members or queue owners differ" in text
+    assert "No rebalance is known. A rebalance appears here when members or queue owners differ" in text
 
 
 def test_while_nothing_is_read_the_last_owners_are_not_said_to_own(admin_client: Client, group: ConsumerGroup) -> None:
