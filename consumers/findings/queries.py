@@ -194,7 +194,7 @@ class FindingPage:
 
 
 def finding_list(filters: FindingFilters, now: datetime, *, page: int, page_size: int) -> FindingPage:
-    """The worst first, then the newest. Checks that are late are findings too: one per cluster. Eight queries at most."""
+    """The worst first, then the newest. Checks that are late are findings too: one per cluster. Eight queries."""
     late = _late_rows(filters, now)
     counts = dict.fromkeys(FindingSeverity, 0)
     for severity, number in _open(filters).order_by().values_list("severity").annotate(Count("pk")):

@@ -19,7 +19,6 @@ from consumers.rest.requests import PAGE, Choice, Paging, taken
 from consumers.rest.schema import described
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
-
 BESIDE: dict[str, serializers.Field[Any, Any, Any, Any]] = {
     "unchecked": serializers.IntegerField(
         help_text="How many findings that the filters leave out say that what they seek could not be checked: "

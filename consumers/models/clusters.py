@@ -147,6 +147,9 @@ class Reading(models.Model):
     class Meta:
         ordering = ["-taken_at"]
         constraints = [models.UniqueConstraint(fields=["cluster", "taken_at"], name="one_reading_at_a_time")]
+        indexes = [
+            models.Index(fields=["cluster", "taken_at"], condition=models.Q(complete=False), name="partial_readings")
+        ]
 
 
 class PipelineRun(models.Model):
@@ -165,6 +168,14 @@ class PipelineRun(models.Model):
 
     class Meta:
         ordering = ["-started_at"]
+        indexes = [
+            # All that is asked of the thousands of a day.
+            models.Index(
+                fields=["until", "since"],
+                condition=models.Q(error=None, finished_at__isnull=False),
+                name="runs_that_succeeded",
+            )
+        ]
 
 
 # What brokers themselves count of topics and groups. Written by the poll only.

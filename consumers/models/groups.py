@@ -58,7 +58,13 @@ class ConsumerGroup(models.Model):
         ordering = ["cluster", "name"]
         constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="one_row_per_group")]
         # Charts begin where anything was read first: without an index every page would look at every group.
-        indexes = [models.Index(fields=["kind", "name"]), models.Index(fields=["first_seen_at"])]
+        indexes = [
+            models.Index(fields=["kind", "name"]),
+            models.Index(fields=["first_seen_at"]),
+            models.Index(
+                fields=["cluster"], condition=models.Q(membership_error__isnull=False), name="groups_unlisted"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -192,7 +192,7 @@ class Flapping:
 
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
-    """Groups that are not calm, the worst first. Fourteen queries, some more where a group does not settle."""
+    """Groups that are not calm, the worst first. Fifteen queries, some more where a group does not settle."""
     found = _flapping(RebalanceFilters(cluster=cluster), now, with_stable=False)
     return sorted(
         found,
@@ -201,7 +201,7 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
-    """The result for one group; calm where it has no rebalance, or does not exist. Fourteen queries, or some more."""
+    """The result for one group; calm where it has no rebalance, or does not exist. Fifteen queries, or some more."""
     found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, with_stable=True)
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, 0, 0, None, None)
 

@@ -32,7 +32,7 @@ class Watched:
 
 
 def watched(values: Mapping[str, Any], now: datetime) -> Watched:
-    """Of the parameters `cluster`, `group`, `from` and `to` of a list of events. Ten queries at most."""
+    """Of the parameters `cluster`, `group`, `from` and `to` of a list of events. Eleven queries at most."""
     cluster, group = values.get("cluster"), values.get("group")
     until = min(values.get("to") or now, now)
     since = values.get("from") or first_scrape(cluster)

@@ -156,7 +156,7 @@ def test_many_groups_take_as_many_queries_as_one_for_their_totals(billing, djang
     was_watched(billing.cluster, HOUR)
     for number in range(10):
         a_group(billing.cluster, f"group-{number}")
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             is_partly_watched("prod", None, ago(HOUR), NOW)
 
 
@@ -164,7 +164,7 @@ def test_ten_groups_take_as_many_queries_as_one(billing, django_assert_num_queri
     was_watched(billing.cluster, HOUR)
     groups = {billing.pk, *(a_group(billing.cluster, f"group-{number}").pk for number in range(9))}
     for some in ({billing.pk}, groups):
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             unwatched_spans(some, ago(HOUR), NOW)
 
 
@@ -188,3 +188,12 @@ def test_a_pause_is_one_only_if_it_is_longer_than_allowed(billing, longest, foun
     read_every(30, billing.cluster, 540)
     told = unread_spans({billing.pk}, ago(HOUR), NOW, timedelta(seconds=longest))
     assert told.get(billing.pk, []) == found
+
+
+def test_a_broker_that_was_not_read_now_and_then_was_read_in_between(billing):
+    was_watched(billing.cluster, HOUR)
+    Reading.objects.all().delete()
+    for number, seconds in enumerate(range(HOUR, 0, -15)):
+        broker = {"name": "broker-a", "read": number % 3 != 0, "error": None}
+        read_every(15, billing.cluster, seconds, seconds - 14, brokers=[broker])
+    assert spans(billing) == []
