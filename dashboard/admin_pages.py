@@ -28,6 +28,7 @@ class AdminPages(AdminSite):
     site_header = "Consumerscope"
     site_title = "Consumerscope"
     index_title = _("Administration")
+    empty_value_display = _("no value")  # type: ignore[assignment]
 
     def admin_view(self, view: View, cacheable: bool = False) -> Any:
         guarded: View = super().admin_view(view, cacheable)

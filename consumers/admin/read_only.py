@@ -47,7 +47,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         for shown in self.list_display:
             value = shown(row) if callable(shown) else getattr(row, shown, None)
             if value not in (None, "", NULL) and not isinstance(value, int | float):
-                yield display_for_value(value, NULL)
+                yield display_for_value(value, str(NULL))
 
     @admin.display(description=_("Page"))
     def page(self, reset: models.Reset) -> SafeString:

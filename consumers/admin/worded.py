@@ -21,6 +21,7 @@ from consumers.rebalances.sentences import evidence_sentence, moment
 from consumers.vocabulary.findings import FindingCode
 from consumers.words import findings, logs, offset_files, reasons, repeats, resets, states
 from consumers.words.alerts import rule_name_words
+from consumers.words.columns import column_name
 from consumers.words.spans import size, utc
 
 from .names import NAMES
@@ -128,7 +129,8 @@ KEYS: dict[str, str | Promise] = {
     "wait_ack_count": _("unacknowledged messages"),
 }
 COLUMNS = {field.name for model in apps.get_app_config("consumers").get_models() for field in model._meta.fields}
-NULL = "-"
+# Of a column that holds nothing: why, another column or the state of the row says.
+NULL = _("no value")
 
 # Of the row, and of what the column holds of it.
 Write = Callable[[Any, Any], str | None]
@@ -149,6 +151,14 @@ def _causes(row: Any, found: Any) -> str:
     return "\n".join(evidence_sentence(one, row.started_after, row.started_before) for one in found)
 
 
+def _presence(_row: Any, days: Any) -> str:
+    return "\n".join(
+        _("%(day)s: %(empty)s of %(answers)s answers without a member")
+        % {"day": day, "empty": f"{empty:,}", "answers": f"{answers:,}"}
+        for day, (answers, empty) in days.items()
+    )
+
+
 def _queue(_row: Any, queue: Queue) -> str:
     return queue_words(queue.topic.name, queue.broker, queue.queue_id)
 
@@ -159,6 +169,7 @@ def _volumes(_row: Any, unknown: Any) -> str:
 
 SENTENCES: dict[str, Write] = {
     "AlertRule.name": lambda _row, name: rule_name_words(name),
+    "ConsumerGroup.presence": _presence,
     "GroupHealth.checked": _lines(lambda reason: shown(Reason.of_json(reason)).text),
     "GroupHealth.noticed": _lines(lambda reason: shown(Reason.of_json(reason)).text),
     "LogFile.problem": lambda _row, problem: logs.log_problem_words(problem),
@@ -187,7 +198,7 @@ def column(field: Field) -> Callable[[Any], str]:
     @admin.display(description=field.verbose_name, ordering=field.name)
     def shown_in_words(row: Any) -> str:
         value = getattr(row, field.name)
-        return NULL if value is None else write(row, value) or NULL
+        return str(NULL) if value is None else write(row, value) or str(NULL)
 
     return shown_in_words
 
@@ -226,7 +237,7 @@ def _lines_of(value: Mapping[str, Any], name: str, path: str = "") -> Iterator[s
 
 def _inline(value: Any, name: str, within: str = "") -> str:
     if value is None:
-        return NULL
+        return str(NULL)
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, int | float):
@@ -249,5 +260,5 @@ def _inline(value: Any, name: str, within: str = "") -> str:
 def _named(key: str) -> str:
     """Other keys are names of topics, brokers or settings."""
     if key in COLUMNS:
-        return pgettext("field", key.replace("_", " "))
+        return pgettext("field", column_name(key))
     return str(KEYS.get(key, key))

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from django.utils.translation.template import templatize
 
+from consumers.words.columns import column_name
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("consumers", "dashboard")
 MODELS = ROOT / "consumers" / "models"
@@ -86,12 +88,13 @@ def of_python(text: str) -> Iterator[Message]:
 
 
 def of_columns(text: str) -> Iterator[Message]:
-    """The names of columns, as Django makes them."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            kind = ast.unparse(node.value.func)
-            if kind.startswith("models.") and kind.endswith(("Field", "Key")):
-                yield Message(ast.unparse(node.targets[0]).replace("_", " "), context="field")
+    """The names of columns, as the admin pages have them."""
+    for model in ast.walk(ast.parse(text)):
+        for node in model.body if isinstance(model, ast.ClassDef) else ():
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                kind = ast.unparse(node.value.func)
+                if kind.startswith("models.") and kind.endswith(("Field", "Key")):
+                    yield Message(column_name(ast.unparse(node.targets[0]), model.name), context="field")
 
 
 def of_template(text: str) -> Iterator[Message]:

@@ -6,7 +6,8 @@ from django.contrib.auth.models import User
 from django.utils import translation
 
 from consumers.admin.names import NAMES
-from consumers.models import ApiToken, Cluster, GroupState
+from consumers.models import ApiToken, Cluster, ConsumerGroup, GroupState
+from consumers.words.columns import COLUMN_NAMES
 from dashboard.admin_pages import ADMINISTERED
 from tests.consumers.admin.staff import a_staff_client
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total
@@ -39,6 +40,27 @@ def test_every_field_has_a_name_in_chinese(model):
     with translation.override("zh-hans"):
         same = {name for name, words in names.items() if str(words).lower() == name}
     assert same <= {"id", "topic", "broker", "broker id", "tls", "proxy"}
+
+
+def test_a_column_whose_own_name_is_a_riddle_has_another() -> None:
+    names = {name: ConsumerGroup._meta.get_field(name).verbose_name for name in ("sub_version", "moved_at", "online")}
+    assert {name: str(words) for name, words in names.items()} == {
+        "sub_version": "last change by client clock",
+        "moved_at": "last consumed at",
+        "online": "online",
+    }
+
+
+def test_columns_with_names_of_their_own_are_there() -> None:
+    columns = {field.name for model in MODELS for field in model._meta.fields}
+    assert {name.rpartition(".")[2] for name in COLUMN_NAMES} <= columns
+
+
+def test_what_a_row_does_not_hold_is_said_and_no_dash(world) -> None:
+    path = f"/admin/consumers/consumergroup/{ConsumerGroup.objects.get().pk}/change/"
+    page = a_staff_client("viewer").get(path).text
+    assert "no value" in page
+    assert '<div class="readonly">-</div>' not in page
 
 
 def test_every_model_has_a_page():

@@ -47,7 +47,12 @@ def test_a_code_of_another_version_is_shown_as_it_is() -> None:
 
 
 def test_a_null_is_no_code() -> None:
-    assert shown(StateChange(before=None), "before") == "-"
+    assert shown(StateChange(before=None), "before") == "no value"
+
+
+def test_answers_about_members_are_counted_by_day() -> None:
+    row = ConsumerGroup(presence={"2026-03-14": [1846, 843]})
+    assert shown(row, "presence") == "2026-03-14: 843 of 1,846 answers without a member"
 
 
 def test_the_numbers_of_a_rule_are_shown_with_their_units() -> None:
@@ -93,7 +98,7 @@ def test_a_finding_of_another_version_is_shown_with_its_parameters() -> None:
 
 def test_a_part_of_a_repeat_is_shown_without_its_json() -> None:
     part = {"at_us": 1_773_457_240_000_000, "topic": "Orders", "low": 40, "high": None, "confidence": "proven"}
-    words = "at: 2026-03-14 03:00:40 UTC, topic: Orders, at least: 40, at most: -, confidence: proven"
+    words = "at: 2026-03-14 03:00:40 UTC, topic: Orders, at least: 40, at most: no value, confidence: proven"
     assert shown(RepeatEvent(parts=[part]), "parts") == words
 
 
