@@ -30,6 +30,7 @@ from dashboard.figures.plotly_files import PATH
 from dashboard.pages.site.login import opened_or_sent
 from dashboard.wording.numbers import ago
 
+from .bar import bar_of
 from .moments import LABELS, Range, range_of
 
 # Who may open a page, its policy for charts, and what is wrong with a form.
@@ -336,7 +337,7 @@ def frame_of(request: HttpRequest, now: datetime) -> Frame:
 
 
 def context(frame: Frame, **more: Any) -> dict[str, Any]:
-    return {"frame": frame, "now": frame.now, **more}
+    return {"frame": frame, "now": frame.now, **bar_of(frame.request), **more}
 
 
 # Tabs of a group, and the group of an address.

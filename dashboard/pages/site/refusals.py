@@ -43,7 +43,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def refusal(request: HttpRequest, title: str, sentence: str, status: int) -> HttpResponse:
     frame = _frame(request)
-    shown = {"title": title, "sentence": sentence, "has_no_range": True}
+    shown = {"title": title, "sentence": sentence, "has_no_range": True, "has_no_clusters": True}
     return render(request, "refusal.html", shown if frame is None else context(frame, **shown), status=status)
 
 
