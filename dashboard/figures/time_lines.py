@@ -25,6 +25,8 @@ from .layout import (
 
 # Lag over time: the total and its parts. Where lag is unknown a line has a gap, hatched and with its reason.
 SERIES, FEW = 8, 10
+# Of d3: a whole number, with its thousands apart.
+WHOLE = ",d"
 
 
 def lag_lines(
@@ -52,7 +54,7 @@ def lag_lines(
         traces.append(_live(*live))
     traces.append(hatched(starts, step, [total]))
     read = [*(value for line in (total, *parts) for value in line.values), live[1] if live else None]
-    axis = {"tickformat": ",d", **_foot(value for value in read if value is not None)}
+    axis = {"tickformat": WHOLE, **_foot(value for value in read if value is not None)}
     drawn = _over_time(
         traces, starts, step, until, changes, spans, _("messages"), axis, barmode="overlay", showlegend=bool(parts)
     )
@@ -158,7 +160,7 @@ class Scale:
 
     title: str | Promise
     unit: str | Promise = ""
-    format: str = ",d"
+    format: str = WHOLE
     words: Callable[[float], str] | None = None
 
 
@@ -186,8 +188,8 @@ def time_lines(
     most = max((value for line, _colour in lines for value in line.values if value is not None), default=0.0)
     axis = {
         "tickformat": scale.format,
-        "rangemode": "tozero",
-        **({"range": [0, 1]} if not most else {}),
+        **(_foot([most]) if scale.format == WHOLE else {"rangemode": "tozero"}),
+        **({"range": [0, 1]} if not most and scale.format != WHOLE else {}),
         **(_ticks(most, scale.words) if scale.words else {}),
     }
     return _over_time(
@@ -249,7 +251,7 @@ def volume_bars(
         changes,
         spans,
         _title(step),
-        {"tickformat": ",d", **_foot(sums)},
+        {"tickformat": WHOLE, **_foot(sums)},
         legend={"traceorder": "normal"},
         barmode="stack",
         showlegend=len(lines) > 1,

@@ -2,7 +2,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from dashboard.figures.layout import Change, Figure, Line
-from dashboard.figures.time_lines import lag_lines
+from dashboard.figures.time_lines import Scale, lag_lines, time_lines
 
 STEP = timedelta(minutes=1)
 START = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
@@ -73,3 +73,10 @@ def test_it_draws_with_svg_only_and_is_plain_json() -> None:
     figure = drawn([7, None, 9])
     assert {trace["type"] for trace in figure["data"]} == {"scatter", "bar"}
     assert json.loads(json.dumps(figure, allow_nan=False)) == figure
+
+
+def test_an_axis_of_messages_has_whole_numbers_where_nothing_is_known_yet() -> None:
+    line = Line("lag", [None], ["not evaluated yet"])
+    figure = time_lines(starts(1), STEP, [(line, "black")], Scale("messages", "messages"), [], until=START + STEP)
+    axis = figure["layout"]["yaxis"]
+    assert (axis["range"], axis["dtick"]) == ([0, 10], 2)
