@@ -123,7 +123,11 @@ def evidence(detail: Mapping[str, Any]) -> list[str]:
     }
     parts: list[str] = []
     if {"time_lag_from_seconds", "time_lag_to_seconds"} <= shown.keys():
-        ends = age(shown.pop("time_lag_from_seconds")), age(shown.pop("time_lag_to_seconds"))
+        begun, ended = shown.pop("time_lag_from_seconds"), shown.pop("time_lag_to_seconds")
+        # A rise that goes on ends at the time lag of now, which is then said once.
+        if shown.get("time_lag_seconds", -1) >= ended:
+            ended = shown.pop("time_lag_seconds")
+        ends = age(begun), age(ended)
         parts.append(gettext("time lag rose from %s to %s") % ends if ends[0] != ends[1] else ends[0])
     parts.extend(_phrase(name, value) for name, value in shown.items())
     return parts

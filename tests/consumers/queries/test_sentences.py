@@ -29,6 +29,18 @@ from consumers.words.spans import age, rate
             "falling behind · time lag rose from 1 min to 3 min 12 s · lag 52,118 messages · consumes 0.25 msg/s",
         ),
         (
+            State.WARN,
+            "falling_behind",
+            {"time_lag_seconds": 197.0, "time_lag_from_seconds": 60, "time_lag_to_seconds": 192},
+            "falling behind · time lag rose from 1 min to 3 min 17 s",
+        ),
+        (
+            State.WARN,
+            "falling_behind",
+            {"time_lag_seconds": 30.0, "time_lag_from_seconds": 60, "time_lag_to_seconds": 192},
+            "falling behind · time lag rose from 1 min to 3 min 12 s · time lag 30 s",
+        ),
+        (
             State.LOSS,
             "moved_to_oldest",
             {"lost_messages_at_least": 0, "lost_messages_at_most": 15, "from_offset": 40, "to_offset": 60},
