@@ -107,6 +107,15 @@ def test_the_others_of_its_episode_lead_to_their_pages(admin_client: Client, bil
     assert 'href="/rebalances/prod/billing/2026-03-14T02:50:50.000000Z/"' in page
 
 
+def test_what_became_of_its_own_queues_stands_before_the_others_of_its_episode(
+    admin_client: Client, billing: ConsumerGroup
+) -> None:
+    for seconds in (600, 550):
+        a_rebalance(billing, ago(seconds), episode_since=ago(600))
+    page = said(admin_client.get(PAGE).text)
+    assert page.index("Evidence") < page.index("Effect on queues") < page.index("in 1 episode: the others")
+
+
 def test_the_figure_is_the_lag_around_it_with_its_time_marked(admin_client: Client, billing: ConsumerGroup) -> None:
     a_rebalance(billing)
     PipelineRun.objects.create(since=ago(3600), until=NOW, started_at=NOW, finished_at=NOW)
