@@ -62,7 +62,7 @@ ROWS: dict[str, str | Promise] = {
     RowReason.NOT_READ_BACK_YET: _("not read back yet"),
     RowReason.NOTHING_COMMITTED: _("no offset was ever committed"),
     RowReason.START_IS_MEMBERS: _("no offset was ever committed: its members choose where they start"),
-    RowReason.AT_THE_END: _("the target is the end of the queue: no message there yet"),
+    RowReason.AT_THE_END: _("end of the queue: no message yet"),
     RowReason.TARGET_MESSAGE_GONE: _("the broker has no message at this offset"),
     RowReason.TIME_NOT_IN_CALENDAR: _("the store time of the message is invalid"),
     RowReason.TIMES_LIMITED: _("messages are read for %(most)s queues only (RESET_MESSAGE_TIMES)"),

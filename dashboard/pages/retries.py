@@ -53,10 +53,17 @@ class RungLine:
 
 
 def rung_lines(ladder: Ladder) -> list[RungLine]:
+    """Levels at which messages wait, or may wait."""
     return [
         RungLine(rung, sorted(rung.sampled.attempts.items()) if rung.sampled else [], is_late(rung))
         for rung in ladder.rungs
+        if not _is_empty(rung)
     ]
+
+
+def _is_empty(rung: LadderRung) -> bool:
+    """All that is asked of the level is known, and nothing waits at it."""
+    return rung.broker_backlog == 0 and rung.sampled is not None and not rung.sampled.messages and not is_late(rung)
 
 
 def condition_lines(conditions: Sequence[Condition], ladder: Ladder) -> dict[str, Any]:
@@ -307,7 +314,8 @@ def group_retries_context(request: HttpRequest, cluster: str, name: str) -> dict
         tabs=tabs(frame, cluster, name),
         figure_query=f"?range={frame.range.name}",
         ladder=ladder,
-        rungs=rung_lines(ladder),
+        rungs=(lines := rung_lines(ladder)),
+        empty_rungs=len(ladder.rungs) - len(lines),
         blocked=blocked_lines(frame, blocked_queues(cluster, name, frame.now), with_group=False),
         volumes=volumes_of(cluster, name, frame.range.since, frame.range.until, frame.now).totals,
         letters=dead_letter_list(group, DeadLetterFilters(), page_size=LETTERS),

@@ -168,7 +168,7 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
     shown = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)
     if earlier is None or not with_moment:
         return shown
-    return format_html('{} <span class="u">{} {}</span>', shown, _("at"), moment(earlier, context["now"]))
+    return format_html('{} <span class="u">{}\u00a0{}</span>', shown, _("at"), moment(earlier, context["now"]))
 
 
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:

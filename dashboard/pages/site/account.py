@@ -124,5 +124,11 @@ def language(request: HttpRequest) -> HttpResponse:
 @page
 def states(request: HttpRequest) -> HttpResponse:
     """The legend of states: what each means, and what to do about it."""
-    lines = [(state, STATES[state], MEANINGS[state], REMEDIES[state]) for state in State]
+    lines = [(state, _beside(state), MEANINGS[state], REMEDIES[state]) for state in State]
     return render(request, "common/states.html", context(frame_of(request, timezone.now()), lines=lines))
+
+
+def _beside(state: State) -> str:
+    """Its word, where the code does not say the same."""
+    word = str(STATES[state])
+    return "" if word.upper() == state else word

@@ -1,9 +1,19 @@
 import re
 
 import pytest
+from django.db.models import F
 from django.test import Client
 
-from consumers.models import Assignment, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupWindow
+from consumers.models import (
+    Assignment,
+    ConsumerGroup,
+    DeadLetter,
+    DeadLetterLook,
+    DelayLevel,
+    GroupBroker,
+    GroupWindow,
+    Rung,
+)
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour
 from tests.reset_rows import logged_in
 from tests.retry_rows import a_queue_is_blocked, letters_lie, levels_wait, retries_work, volumes_flow
@@ -43,6 +53,16 @@ def test_where_nothing_stands_in_the_way_it_says_so_and_what_holds(admin_client:
     assert "retries are retained" in said
     assert "critical" not in said
     assert "unknown" not in said
+
+
+def test_levels_without_messages_are_counted_and_not_listed(admin_client: Client, group: ConsumerGroup) -> None:
+    levels_wait(group)
+    DelayLevel.objects.filter(level__gt=5).update(broker_offset=F("delay_offset"), looked_at=0, sampled_of=0)
+    Rung.objects.filter(level__gt=5).delete()
+    page = admin_client.get(URL).text
+    listed = page.split('id="scroll-rungs"')[1].split("</table>")[0]
+    assert re.findall(r'<th scope="row" class="num">(\d+)</th>', listed) == ["1", "2", "3", "4", "5"]
+    assert "No message waits at the other 13 levels" in page
 
 
 def test_a_condition_that_does_not_hold_stands_first_with_its_cure(admin_client: Client, group: ConsumerGroup) -> None:

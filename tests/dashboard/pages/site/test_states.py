@@ -1,5 +1,7 @@
 """The legend of states: each with its meaning and what to do, in the language of the reader."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.utils.translation import override
@@ -26,3 +28,8 @@ def test_its_chinese_is_not_english(viewer: Client) -> None:
     with override("zh-hans"):
         chinese = [str(words) for words in (*MEANINGS.values(), *REMEDIES.values())]
     assert not {str(words) for words in (*MEANINGS.values(), *REMEDIES.values())} & set(chinese)
+
+
+def test_a_word_that_says_the_same_as_its_code_is_left_out(viewer: Client) -> None:
+    row = viewer.get("/states/").text.split('id="state-ok"')[1].split("</th>")[0]
+    assert re.findall(r"\bOK\b", row) == ["OK"]
