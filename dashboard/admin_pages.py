@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.decorators import method_decorator
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _, gettext_noop
+from django.views.i18n import JavaScriptCatalog
 
 from dashboard.pages.site.login import has_sign_on, limited, opened_or_sent, takes_passwords
 
@@ -22,6 +23,23 @@ View = Callable[..., HttpResponseBase]
 ADMINISTERED = frozenset(
     {"Cluster", "GroupThresholds", "ConsumerGroup", "Reset", "Resend", "ApiToken", "AuditEvent", "SignOnAccount"}
 )
+
+
+# Captions of Django's scripts that its Chinese catalogue does not have.
+CAPTIONS = (
+    gettext_noop("Choose all %s"),
+    gettext_noop("Choose selected %s"),
+    gettext_noop('Choose %s by selecting them and then select the "Choose" arrow button.'),
+    gettext_noop("Remove all %s"),
+    gettext_noop("Remove selected %s"),
+    gettext_noop('Remove %s by selecting them and then select the "Remove" arrow button.'),
+    gettext_noop("(click to clear)"),
+)
+
+
+class ScriptCaptions(JavaScriptCatalog):
+    def get_catalog(self) -> dict[str, Any]:
+        return {caption: gettext(caption) for caption in CAPTIONS} | super().get_catalog()
 
 
 class AdminPages(AdminSite):
@@ -45,6 +63,9 @@ class AdminPages(AdminSite):
         for app in apps:
             app["models"].sort(key=lambda entry: places[entry["model"]])
         return apps if app_label else list(_apart(apps))
+
+    def i18n_javascript(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return ScriptCaptions.as_view(packages=["django.contrib.admin"])(request)  # type: ignore[return-value]
 
     @method_decorator(opened_or_sent)
     @method_decorator(limited)

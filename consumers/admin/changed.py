@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
@@ -32,6 +32,8 @@ from consumers.polling.registration import (
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.registration import OptionProblem
 from consumers.words.registration import described, option_words
+
+from .permissions import permission_words
 
 # The mixin that makes an audit event of each change on an admin page; the pages of users and their groups.
 # Django deletes its own log of a user's actions together with the user.
@@ -77,7 +79,17 @@ class ClusterRoleInline(admin.StackedInline):
         return request.user.has_perm("auth.change_user")
 
 
-class AuditedUserAdmin(Audited, UserAdmin):
+class WordedPermissions(admin.ModelAdmin):
+    """Lists permissions in words."""
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **kwargs: Any) -> Any:
+        field: Any = super().formfield_for_manytomany(db_field, request, **kwargs)
+        if db_field.related_model is Permission:
+            field.label_from_instance = permission_words
+        return field
+
+
+class AuditedUserAdmin(WordedPermissions, Audited, UserAdmin):
     # The site notes them. As fields they would be four without a label.
     readonly_fields = ["last_login", "date_joined"]
 
@@ -86,7 +98,7 @@ class AuditedUserAdmin(Audited, UserAdmin):
         return [] if obj is None else [ClusterRoleInline]
 
 
-class AuditedGroupAdmin(Audited, GroupAdmin):
+class AuditedGroupAdmin(WordedPermissions, Audited, GroupAdmin):
     """Permissions of roles."""
 
 

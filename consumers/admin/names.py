@@ -3,6 +3,7 @@
 Not in the models: a name is words for people, which are made where they are shown.
 """
 
+from django.contrib.auth.models import Group
 from django.utils.translation import gettext_lazy as _
 
 from consumers import models
@@ -69,6 +70,8 @@ NAMES = {
     models.MachineClock: (_("clock of a machine"), _("clocks of machines")),
     models.ClockChange: (_("clock change"), _("clock changes")),
     models.ClusterRole: (_("role for a cluster"), _("roles for clusters")),
+    # Those of users: beside consumer groups their own name is a riddle.
+    Group: (_("user group"), _("user groups")),
     models.SignOnAccount: (_("sign-on account"), _("sign-on accounts")),
 }
 

@@ -1,5 +1,7 @@
 """The admin pages show everything and change only clusters and tokens."""
 
+import json
+
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -164,3 +166,18 @@ def test_the_index_lists_models_in_the_order_of_what_people_look_for(world):
     index = a_staff_client("admin").get("/admin/consumers/").context["app_list"][0]["models"]
     names = [entry["object_name"] for entry in index]
     assert names[:5] == ["Cluster", "GroupThresholds", "ApiToken", "AuditEvent", "ConsumerGroup"]
+
+
+def test_the_form_of_a_user_has_its_permissions_in_chinese():
+    client = a_staff_client("admin")
+    User.objects.filter(username="admin").update(is_superuser=True)
+    page = client.get(f"/admin/auth/user/{User.objects.get().pk}/change/", headers={"Accept-Language": "zh-hans"}).text
+    options = page.split('id="id_user_permissions"')[1].split("</select>")[0]
+    assert all(words in options for words in (">可查看消费组<", ">可修改用户组<", ">可计划和执行位点重置<"))
+    assert "Can " not in options
+
+
+def test_the_scripts_of_the_forms_have_their_captions_in_chinese():
+    client = a_staff_client("admin")
+    script = client.get("/admin/jsi18n/", headers={"Accept-Language": "zh-hans"}).text
+    assert f'"Choose all %s": {json.dumps("全选%s")}' in script
