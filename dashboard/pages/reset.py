@@ -197,6 +197,8 @@ def reset_context(request: HttpRequest, reset_id: UUID, problem: str = "") -> di
         "problem": problem,
         "span": span_of(reset_id),
         "was_applied": row.started_at is not None,
+        # What is the same for every queue is said once, above them.
+        "has_ways": row.totals is not None and (len(row.totals.methods) > 1 or row.totals.not_restorable > 0),
         "events": reset_events(reset_id),
         "offers": offers(row, request.user, frame.now),
     }

@@ -48,6 +48,11 @@ def test_each_queue_says_where_it_goes_and_how(viewer: Client, billing: Consumer
     assert "Redelivered: ≥ 20 messages (unknown for 1 of 3 queues" in words
 
 
+def test_what_moves_all_queues_alike_is_said_once(viewer: Client, billing: ConsumerGroup) -> None:
+    a_reset_queue(reset := a_plan(billing), 2)
+    assert text(viewer.get(at(reset))).count("moved by the broker") == 1
+
+
 @pytest.mark.parametrize("unknown", [{}, {"now_offset": NEVER_COMMITTED}])
 def test_a_queue_without_a_commit_is_known_to_have_none(
     viewer: Client, billing: ConsumerGroup, unknown: dict[str, str]
