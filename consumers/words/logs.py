@@ -1,12 +1,14 @@
 """Lines of RocketMQ's logs, and the files that have them, in words."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.vocabulary.logs import LogCode, LogForm, LogProblem, LogRole, ZoneBasis
+from consumers.words.spans import utc
 
 ROLES: dict[str, str | Promise] = {
     LogRole.CLIENT: _("client log"),
@@ -116,7 +118,13 @@ def log_problem_words(problem: Mapping[str, Any] | None) -> str | None:
     if problem is None:
         return None
     known = PROBLEMS.get(problem["code"])
-    return problem["code"] if known is None else str(known) % problem["params"]
+    if known is None:
+        return problem["code"]
+    params = dict(problem["params"])
+    if "read_at" in params:
+        at = params["read_at"]
+        params["read_at"] = gettext("never") if at is None else utc(datetime.fromisoformat(at))
+    return str(known) % params
 
 
 def zone_basis_words(basis: str) -> str:
