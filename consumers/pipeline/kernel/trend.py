@@ -142,7 +142,7 @@ def with_trend(columns: Columns, until_us: int, durations: Durations) -> Columns
             "trend_produce_rate": rates["produce_rate"],
             "time_lag_at_most_seconds": bound,
             "expires_in_seconds": np.where(columns["lag_messages"] > 0, expires, np.nan),
-            "expires_unconsumed_seconds": expires_unconsumed(columns, expires, slope),
+            "expires_unconsumed_seconds": expires_unconsumed(columns, expires, pace(columns, slope)),
         }
     )
 
@@ -222,6 +222,12 @@ def expires_in(reserved: np.ndarray, time_lag: np.ndarray) -> np.ndarray:
     last written so long ago, at the hours of `deleteWhen` (DefaultMessageStore).
     """
     return np.maximum(reserved - time_lag, 0.0)
+
+
+def pace(columns: Columns, slope: np.ndarray) -> np.ndarray:
+    """Of a queue that consumes nothing now the oldest message grows older by a second a second, whatever the trend."""
+    stands = (columns["lag_messages"] > 0) & (columns["consume_rate"] == 0)
+    return np.where(stands, 1.0, slope)
 
 
 def expires_unconsumed(
