@@ -107,7 +107,7 @@ class GroupView(APIView):
 class StatusView(APIView):
     @described("group_status", GroupStatus)
     def get(self, request: Request, cluster: str, group: str) -> Response:
-        """Small and stable, for alert rules."""
+        """The status of a group for alert rules: small and stable."""
         Parameters.of(request)
         status = group_status(cluster, group, now=timezone.now())
         if status is None:

@@ -91,7 +91,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "consumers.rest.requests.Negotiation",
     "DEFAULT_THROTTLE_CLASSES": ["consumers.rest.access.RateLimit"],
     "DEFAULT_PARSER_CLASSES": ["consumers.rest.requests.JsonBody"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "consumers.rest.summaries.SummarizedSchema",
     "EXCEPTION_HANDLER": "consumers.rest.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }

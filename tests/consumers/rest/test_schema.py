@@ -6,6 +6,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 
+from consumers.rest.summaries import opening
 from tests.openapi import operations, schema
 
 OF_ALERTS = {
@@ -87,3 +88,21 @@ def test_its_page_loads_nothing_from_elsewhere_and_runs_no_inline_script(api):
     assert "script-src 'self';" in f"{policy};"
     assert b"http" not in answer.content.replace(b"http://testserver", b"")
     assert b"<script>" not in answer.content
+
+
+def test_every_operation_has_a_summary_of_one_line():
+    found = {f"{one.name} {one.said.get('summary')}": one.said.get("summary") or "" for one in operations()}
+    assert [name for name, summary in found.items() if not 0 < len(summary) <= 120 or "\n" in summary] == []
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("Removes a rule. Its incidents\nresolve.", "Removes a rule"),
+        ("Messages, without\ntheir bodies; newest first.", "Messages, without their bodies"),
+        ("Rows of 1.5 kB at most", "Rows of 1.5 kB at most"),
+        ("", None),
+    ],
+)
+def test_a_summary_is_how_the_description_opens(description, expected):
+    assert opening(description) == expected
