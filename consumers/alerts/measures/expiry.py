@@ -182,6 +182,7 @@ def _expires_unconsumed(stored: Stored, windows: int) -> np.ndarray:
     columns = {
         "lag_messages": lag,
         "time_lag_seconds": time_lag,
+        "consume_rate": stored["consume_rate"],
         "allowance_seconds": np.full(lag.shape, float(settings.JUDGE["allowance_seconds"])),
     }
     slope = _slopes(time_lag, windows, float(stored["step_seconds"]))
@@ -252,7 +253,13 @@ MEASURES = (
         most=LONGEST_DRAIN_SECONDS,
         reads={SubjectKind.GROUP: expires_unconsumed_column},
         past=windowed(
-            Formula(("lag_messages", "time_lag_seconds"), _expires_unconsumed, seconds=600, least=2, beside=_retention),
+            Formula(
+                ("lag_messages", "time_lag_seconds", "consume_rate"),
+                _expires_unconsumed,
+                seconds=600,
+                least=2,
+                beside=_retention,
+            ),
             needs=(Need.DISPATCHED, Need.EVALUATED),
         ),
         note=gettext_lazy(

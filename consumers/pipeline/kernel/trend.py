@@ -142,7 +142,7 @@ def with_trend(columns: Columns, until_us: int, durations: Durations) -> Columns
             "trend_produce_rate": rates["produce_rate"],
             "time_lag_at_most_seconds": bound,
             "expires_in_seconds": np.where(columns["lag_messages"] > 0, expires, np.nan),
-            "expires_unconsumed_seconds": expires_unconsumed(columns, expires, pace(columns, slope)),
+            "expires_unconsumed_seconds": expires_unconsumed(columns, expires, slope),
         }
     )
 
@@ -224,21 +224,17 @@ def expires_in(reserved: np.ndarray, time_lag: np.ndarray) -> np.ndarray:
     return np.maximum(reserved - time_lag, 0.0)
 
 
-def pace(columns: Columns, slope: np.ndarray) -> np.ndarray:
-    """Of a queue that consumes nothing now the oldest message grows older by a second a second, whatever the trend."""
-    stands = (columns["lag_messages"] > 0) & (columns["consume_rate"] == 0)
-    return np.where(stands, 1.0, slope)
-
-
 def expires_unconsumed(
     columns: Columns | Mapping[str, np.ndarray], expires: np.ndarray, slope: np.ndarray
 ) -> np.ndarray:
     """When the time lag reaches the retention, at the pace at which it rises: from then on messages may be deleted
     before the queue consumes them. Infinite where it does not rise, or not by enough within LONGEST_DRAIN_SECONDS, and
     where the lag is within its threshold; NaN where its pace or the retention is not known."""
+    # Messages that wait grow older by a second a second, whatever the trend was before consumption stopped.
+    stands = (columns["lag_messages"] > 0) & (columns["consume_rate"] == 0)
+    pace = np.where(stands, 1.0, np.minimum(slope, 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Messages that wait grow older by a second a second.
-        found = np.where(slope > 0, expires / np.minimum(slope, 1.0), np.where(np.isnan(slope), np.nan, np.inf))
+        found = np.where(pace > 0, expires / pace, np.where(np.isnan(pace), np.nan, np.inf))
     found[found > LONGEST_DRAIN_SECONDS] = np.inf
     is_level = (columns["lag_messages"] == 0) | (columns["time_lag_seconds"] <= columns["allowance_seconds"])
     # What may be deleted already needs no pace.

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from consumers.pipeline.kernel.columns import Columns, beside
-from consumers.pipeline.kernel.trend import expires_in, expires_unconsumed, pace
+from consumers.pipeline.kernel.trend import expires_in, expires_unconsumed
 from consumers.pipeline.known import RETENTION, retention
 from tests.world import a_broker, a_cluster
 
@@ -46,7 +46,7 @@ def test_it_expires(reserved, time_lag, expected, why):
     ],
 )
 def test_it_expires_unconsumed_when_the_time_lag_reaches_the_retention(lag, time_lag, expires, slope, expected, why):
-    values = {"lag_messages": float(lag), "time_lag_seconds": time_lag, "allowance_seconds": 60.0}
+    values = {"lag_messages": float(lag), "time_lag_seconds": time_lag, "allowance_seconds": 60.0, "consume_rate": 2.0}
     columns = Columns(pa.Table.from_pylist([values], pa.schema([(name, pa.float64()) for name in values])))
     given = [np.array([np.nan if value is None else value]) for value in (expires, slope)]
     (found,) = expires_unconsumed(columns, *given).tolist()
@@ -55,12 +55,12 @@ def test_it_expires_unconsumed_when_the_time_lag_reaches_the_retention(lag, time
 
 @pytest.mark.parametrize(
     ("lag", "consume_rate", "expected"),
-    [(10, 0.0, 1.0), (10, 0.5, 0.8), (10, None, 0.8), (0, 0.0, 0.8), (None, 0.0, 0.8)],
+    [(10, 0.0, 6 * HOUR), (10, 0.5, 7.5 * HOUR), (10, None, 7.5 * HOUR), (0, 0.0, np.inf), (None, 0.0, 7.5 * HOUR)],
 )
 def test_the_oldest_message_of_a_queue_that_consumes_nothing_ages_as_time_goes_by(lag, consume_rate, expected):
-    values = {"lag_messages": lag and float(lag), "consume_rate": consume_rate}
+    values = {"lag_messages": lag, "time_lag_seconds": HOUR, "allowance_seconds": 60.0, "consume_rate": consume_rate}
     columns = Columns(pa.Table.from_pylist([values], pa.schema([(name, pa.float64()) for name in values])))
-    assert pace(columns, np.array([0.8])).tolist() == [expected]
+    assert expires_unconsumed(columns, np.array([6 * HOUR]), np.array([0.8])).tolist() == [expected]
 
 
 def test_each_queue_is_given_the_time_that_its_own_broker_keeps_messages():

@@ -177,6 +177,18 @@ def test_messages_expire_unconsumed_as_fast_as_the_time_lag_rises(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("consume_rate", "expected"), [(0.0, 71.0 * HOUR), (0.5, 142.0 * HOUR)])
+def test_messages_of_a_group_that_consumes_nothing_age_as_time_goes_by(consume_rate: float, expected: float) -> None:
+    cluster = a_cluster()
+    a_broker(cluster, file_reserved_hours=72)
+    group = a_group(cluster, "billing")
+    lags = [HOUR - 0.5 * MINUTE * (MINUTES - 1 - number) for number in range(MINUTES)]
+    preview_rows.windows(group, lags, field="time_lag_seconds", lag_messages=9, consume_rate=consume_rate)
+    (found,) = past_values(Measure.EXPIRES_UNCONSUMED, {group.pk: 0}, Grid(ago(MINUTE), NOW, MINUTE), PAST)
+    assert [round(value) for value in found.value[0]] == [expected]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("values", "expected", "why"),
     [
