@@ -118,7 +118,9 @@ def group_row(
 ) -> dict[str, Any]:
     """A row of the groups that may have a rebalance, as changed_groups makes it."""
     values = {"cluster": "prod", "group": group, "since_us": us(since), "reach_us": us(since - lookback)}
-    values |= {"shares_queues": True, "clients": clients(history), "queues": queues(), "brokers": []}
+    found = clients(history)
+    values |= {"shares_queues": True, "clients": found, "queues": queues(), "brokers": []}
+    values |= {"joined_us": sorted(one["seen_us"] for one in found)}
     return values | fields
 
 

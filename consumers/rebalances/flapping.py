@@ -1,6 +1,6 @@
 """Unstable groups: rebalances are counted in episodes, so that a rollout counts once, whatever its size."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -11,9 +11,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from consumers.models import Client, ConsumerGroup, PipelineRun, Rebalance
+from consumers.models import ConsumerGroup, PipelineRun, Rebalance
 from consumers.models.asked_once import asked_once
-from consumers.queries.groups import named_at_once
 from consumers.queries.limits import limits
 from consumers.queries.unwatched import Span, quiet, unread_spans, unwatched_spans
 from consumers.vocabulary.reasons import ReasonCode
@@ -26,8 +25,6 @@ from .rows import RebalanceFilters
 # Groups whose members keep changing, and for how long: pages, rules and /metrics use these values.
 # An episode ends once its last rebalance has been settled for a minute (JUDGE's rebalance_merge_seconds). Crashes less
 # than a minute apart are one episode, however many there are.
-# A rollout starts each member once, and a second time where it is rolled back. More starts are no rollout.
-STARTS_OF_A_ROLLOUT = 2
 
 
 class Newest(NamedTuple):
@@ -40,8 +37,6 @@ class Newest(NamedTuple):
     episode_since: datetime
     rollout: bool
     polls: int
-    members_before: int | None
-    members_after: int | None
 
 
 @dataclass(frozen=True)
@@ -67,11 +62,7 @@ def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, U
     if lasting:
         since = min(rows[group].episode_since for group in lasting)
         spans = unread_spans(set(lasting), since, judged_until, quiet())
-    joined = comings({pk: row.episode_since for pk, row in rows.items() if row.rollout})
-    return {
-        pk: _judged(row, spans.get(pk, ()), is_rollout(row, joined.get(pk, ())), judged_until)
-        for pk, row in rows.items()
-    }
+    return {pk: _judged(row, spans.get(pk, ()), judged_until) for pk, row in rows.items()}
 
 
 @asked_once
@@ -83,23 +74,6 @@ def evaluated_until(now: datetime) -> datetime | None:
 
 def enough() -> timedelta:
     return timedelta(seconds=settings.JUDGE["unsettled_after_seconds"])
-
-
-def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
-    """The times when members joined since these times, by group id; a member that joins again counts again."""
-    joined = dict[int, list[datetime]]()
-    for part in named_at_once(since):
-        rows = Client.objects.filter(group__in=part, seen_since__gte=min(since[pk] for pk in part)).order_by()
-        for group, at in rows.values_list("group_id", "seen_since"):
-            if at >= since[group]:
-                joined.setdefault(group, []).append(at)
-    return joined
-
-
-def is_rollout(row: Newest, joined: Collection[datetime]) -> bool:
-    """Every member has started since the episode began. That is also so where all members crash again and again."""
-    members = max(row.members_before or 0, row.members_after or 0, 1)
-    return row.rollout and len(joined) <= STARTS_OF_A_ROLLOUT * members
 
 
 def is_over_by(row: Newest) -> datetime:
@@ -133,7 +107,7 @@ def _newest(found: QuerySet[Rebalance], until: datetime) -> list[Newest]:
     return [Newest._make(values) for values in rows.values_list(*Newest._fields)]
 
 
-def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) -> Unsettled:
+def _judged(row: Newest, spans: Sequence[Span], until: datetime) -> Unsettled:
     gap = next((span for span in reversed(spans) if span[1] > row.episode_since), None)
     since = row.episode_since if gap is None else gap[1]
     lasted = row.last_change_at - since
@@ -145,7 +119,7 @@ def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) 
         reason = coded_reason(ReasonCode.SELDOM_ASKED, times=row.polls, changing_seconds=changing_seconds)
     elif until > known_until(row):
         reason = coded_reason(ReasonCode.QUEUES_UNREPORTED_SINCE, since=iso(row.last_change_at))
-    return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)
+    return Unsettled(since, None if reason else lasted.total_seconds(), reason, row.rollout)
 
 
 HOUR, DAY = timedelta(hours=1), timedelta(hours=24)
@@ -192,7 +166,7 @@ class Flapping:
 
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
-    """Groups that are not calm, the worst first. Fifteen queries, some more where a group does not settle."""
+    """Groups that are not calm, the worst first. Fourteen queries, some more where a group does not settle."""
     found = _flapping(RebalanceFilters(cluster=cluster), now, with_stable=False)
     return sorted(
         found,
@@ -201,7 +175,7 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
-    """The result for one group; calm where it has no rebalance, or does not exist. Fifteen queries, or some more."""
+    """The result for one group; calm where it has no rebalance, or does not exist. Fourteen queries, or some more."""
     found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, with_stable=True)
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, 0, 0, None, None)
 

@@ -198,7 +198,7 @@ class RebalanceRow:
     replayed_messages: int | None = field(metadata=public("At most so many"))
     lag_before_messages: int | None
     lag_peak_messages: int | None
-    rollout: bool = field(metadata=public("Every member after it has started during its episode"))
+    rollout: bool = field(metadata=public("Every member after it has started during its episode, few more than once"))
     episode_since: datetime = field(metadata=public("Shared by rebalances with less than a minute between two"))
     judged_at: datetime
     unknown: dict[str, str]

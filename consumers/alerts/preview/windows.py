@@ -1,6 +1,5 @@
 """Values of groups, and of their parts of a topic, from stored windows: what charts show is what is looked at."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -25,10 +24,8 @@ from consumers.queries.unwatched import Span, quiet, unread_spans
 from consumers.rebalances.events import LONGEST
 from consumers.rebalances.flapping import (
     Newest,
-    comings,
     enough,
     is_over_by,
-    is_rollout,
     known_until,
     seldom_asked,
 )
@@ -326,16 +323,17 @@ def _span(place: int, piece: Piece) -> tuple[object, ...]:
     return place, *times, since, piece.is_rollout
 
 
-def pieces(found: Sequence[tuple[Newest, bool]], since: datetime, until: datetime) -> Iterator[Piece]:
-    """`found`: the rebalances of one group in order, and whether each is a rollout. Where nobody knows is none."""
+def pieces(found: Sequence[Newest], since: datetime, until: datetime) -> Iterator[Piece]:
+    """`found`: the rebalances of one group in order. Where nobody knows is none."""
     begin = since
-    for (row, rollout), later in zip_longest(found, found[1:]):
-        end = until if later is None else later[0].started_before
+    for row, later in zip_longest(found, found[1:]):
+        end = until if later is None else later.started_before
         yield _rest(begin, row.started_before)
         begin = max(since, min(end, is_over_by(row)))
         if not seldom_asked(row):
             changing_until = min(begin, known_until(row))
-            yield Piece(max(since, row.started_before), changing_until, row.episode_since, row.last_change_at, rollout)
+            begun = max(since, row.started_before)
+            yield Piece(begun, changing_until, row.episode_since, row.last_change_at, row.rollout)
     yield _rest(begin, until)
 
 
@@ -365,19 +363,12 @@ def _rest(begin: datetime, end: datetime) -> Piece:
     return Piece(begin, end, begin, begin)
 
 
-def _rebalances(watched: set[int], grid: Grid) -> dict[int, list[tuple[Newest, bool]]]:
+def _rebalances(watched: set[int], grid: Grid) -> dict[int, list[Newest]]:
     """Those that may count within the range, by group and in order."""
     begun = Rebalance.objects.filter(started_before__gte=grid.since - LONGEST, started_before__lt=grid.until)
     every = begun.order_by("started_before").values_list(*Newest._fields).iterator()
     rows = [Newest._make(values) for values in every if values[0] in watched]
-    since: dict[int, datetime] = {}
+    found: dict[int, list[Newest]] = {}
     for row in rows:
-        if row.rollout:
-            since[row.group_id] = min(row.episode_since, since.get(row.group_id, row.episode_since))
-    joined = {group: sorted(times) for group, times in comings(since).items()}
-    found: dict[int, list[tuple[Newest, bool]]] = {}
-    for row in rows:
-        times = joined.get(row.group_id, [])
-        own = times[bisect_left(times, row.episode_since) : bisect_right(times, row.last_change_at)]
-        found.setdefault(row.group_id, []).append((row, is_rollout(row, own)))
+        found.setdefault(row.group_id, []).append(row)
     return found

@@ -41,6 +41,10 @@ class Limits:
         )
 
 
+# A rollout starts each member once, and a second time where it is rolled back.
+STARTS_OF_A_ROLLOUT = 2
+
+
 @dataclass(frozen=True)
 class EvaluatedReading:
     """`number`: of the reading in its group. is_agreed: it settles the rebalance that it belongs to."""
@@ -194,7 +198,8 @@ def _with_episodes(rebalances: Sequence[ObservedRebalance], merge_us: int) -> li
             ended_us, began_us, after_us = row["episode_end_us"], row["episode_us"], row["episode_after_us"]
         if ended_us is None or one.started_before_us - ended_us >= merge_us:
             began_us, after_us = one.started_before_us, one.started_after_us
-        found.append(replace(one, episode_us=began_us, rollout=_all_started_since(one, after_us)))
+        is_rollout = _all_started_since(one, after_us) and _joined_since(one, began_us) <= _most_joined(one)
+        found.append(replace(one, episode_us=began_us, rollout=is_rollout))
         ended_us = one.last_change_us if one.settled_us is None else one.settled_us
     return found
 
@@ -206,6 +211,18 @@ def _all_started_since(rebalance: ObservedRebalance, after_us: int | None) -> bo
         and after_us is not None
         and all(one.started_us is not None and one.started_us > after_us for one in present)
     )
+
+
+def _joined_since(rebalance: ObservedRebalance, episode_us: int) -> int:
+    """How many members joined in the episode so far. A member that joins again counts again."""
+    joined = rebalance.history.row["joined_us"]
+    return bisect_right(joined, rebalance.last_change_us) - bisect_left(joined, episode_us)
+
+
+def _most_joined(rebalance: ObservedRebalance) -> int:
+    """Of a rollout, how many members joined at the most. After more, all members crash again and again."""
+    members = max(len(rebalance.client_ids_before or ()), len(rebalance.client_ids_after), 1)
+    return STARTS_OF_A_ROLLOUT * members
 
 
 @dataclass(frozen=True)

@@ -51,32 +51,48 @@ CLIENT_FIELDS = (
 
 @dataclass(frozen=True)
 class RebalanceInputs:
+    joined: dict[int, list[int]]  # by group, in order
     clients: dict[int, list[dict[str, Any]]]  # by group
     topics: dict[int, set[str]]  # by group
     queues: dict[tuple[int, str], list[dict[str, Any]]]  # by cluster and topic
     brokers: dict[int, list[dict[str, Any]]]  # by cluster
 
     @classmethod
-    def of(cls, groups: Sequence[ConsumerGroup], since: datetime, until: datetime) -> "RebalanceInputs":
+    def of(
+        cls, groups: Sequence[ConsumerGroup], since: datetime, until: datetime, episodes: Mapping[int, datetime]
+    ) -> "RebalanceInputs":
+        """`episodes`: since when the stored episodes of groups last."""
         topics = _topics(groups, since)
         clusters = {group.cluster_id for group in groups}
         return cls(
+            _joined({group.pk: min(since, episodes.get(group.pk, since)) for group in groups}, until),
             _clients(groups, since, until),
             topics,
             _queues(clusters, set().union(*topics.values())),
             {cluster: _comings_and_goings(cluster, since, until) for cluster in clusters},
         )
 
-    def of_group(self, group: ConsumerGroup) -> dict[str, list[dict[str, Any]]]:
+    def of_group(self, group: ConsumerGroup) -> dict[str, list[Any]]:
         queues = [
             queue for topic in sorted(self.topics[group.pk]) for queue in self.queues.get((group.cluster_id, topic), ())
         ]
         held_by = {queue["broker"] for queue in queues}
         return {
+            "joined_us": self.joined.get(group.pk, []),
             "clients": self.clients.get(group.pk, []),
             "queues": queues,
             "brokers": [one for one in self.brokers[group.cluster_id] if one["broker"] in held_by],
         }
+
+
+def _joined(since: Mapping[int, datetime], until: datetime) -> dict[int, list[int]]:
+    """`since`: by group."""
+    found: dict[int, list[int]] = defaultdict(list)
+    rows = Client.objects.filter(group__in=since, seen_since__gte=min(since.values()), seen_since__lt=until)
+    for group, at in rows.order_by("seen_since").values_list("group_id", "seen_since"):
+        if at >= since[group]:
+            found[group].append(microseconds(at))
+    return found
 
 
 def _clients(groups: Sequence[ConsumerGroup], since: datetime, until: datetime) -> dict[int, list[dict[str, Any]]]:
@@ -158,7 +174,7 @@ class ChangedGroups:
     def of(
         cls, clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
     ) -> "ChangedGroups | None":
-        """None where there is nothing to look at, which is what most runs find. Four queries then, nine otherwise."""
+        """None where there is nothing to look at, which is what most runs find. Four queries then, ten otherwise."""
         stored = StoredRebalances.of(clusters, since, until, durations)
         groups = _changed(clusters, since, until, stored.open)
         if not groups:
@@ -169,7 +185,8 @@ class ChangedGroups:
         }
         reach = min(starts.values()) - lookback
         pops = pop_answers(starts)
-        inputs = RebalanceInputs.of(groups, reach, until)
+        episodes = {pk: row.episode_since for pk, row in stored.before.items()}
+        inputs = RebalanceInputs.of(groups, reach, until, episodes)
         rows = [
             {
                 "cluster": group.cluster.name,

@@ -56,6 +56,7 @@ GROUPS = pa.schema(
         ("episode_end_us", US),  # of the stored rebalance before
         ("episode_us", US),
         ("episode_after_us", US),  # the last reading before that episode began
+        ("joined_us", pa.list_(US)),  # when members joined, in order: since that episode began, else since reach_us
         ("clients", pa.list_(MEMBER)),
         ("queues", pa.list_(QUEUE)),
         ("brokers", pa.list_(BROKER)),
@@ -96,7 +97,7 @@ EVENTS = pa.schema(
         ("dated_us", US),  # when, by the members' own clocks; null where none tells of a moment between the readings
         ("end_us", US),  # the newest reading that belongs to it
         ("episode_us", US),  # key of the first rebalance of its episode
-        ("rollout", pa.bool_()),  # every member that is there after it has started since before the episode
+        ("rollout", pa.bool_()),  # every member after it has started during the episode, and few more often than once
         ("polls", pa.int32()),  # readings up to settled_us, else to end_us
         ("cause", TEXT),
         ("evidence", TEXT),  # JSON: [{cause, …facts}]

@@ -7,7 +7,7 @@ import pytest
 from consumers.models import ConsumerGroup, Rebalance
 from consumers.rebalances.flapping import Unsettled, unsettled
 from tests.rebalance_rows import a_crash_loop, a_rebalance, read_every
-from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
+from tests.world import NOW, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
 GOES_ON: dict[str, Any] = {"settled_at": None, "last_change_at": ago(30), "polls": 65}
@@ -126,21 +126,7 @@ def test_members_that_are_seldom_asked_may_have_come_to_rest_between(billing: Co
     assert (one.seconds, one.reason) == (None, "its members were asked only 17 times within 16 min of changes")
 
 
-@pytest.mark.parametrize(("starts", "is_rollout"), [(3, True), (6, True), (7, False)])
-def test_a_rollout_starts_each_member_once_or_twice_and_a_crash_loop_of_all_more_often(
-    billing: ConsumerGroup, starts: int, is_rollout: bool
-) -> None:
-    a_client(billing, "before", seen_since=ago(1001), gone_by=ago(990))
-    for number in range(starts):
-        a_client(billing, f"c{number}", seen_since=ago(1000 - 40 * number), gone_by=ago(970 - 40 * number))
-    a_rebalance(billing, ago(1000), rollout=True, members_before=3, members_after=3, **GOES_ON)
-    one = found(billing)
-    assert (one.seconds, one.is_rollout) == (970.0, is_rollout)
-
-
 def test_what_was_before_its_episode_tells_nothing_though_another_group_changed_then(billing: ConsumerGroup) -> None:
-    for number in range(9):
-        a_client(billing, f"c{number}", seen_since=ago(1500), gone_by=ago(1400))
     a_rebalance(billing, ago(1000), rollout=True, **GOES_ON)
     a_rebalance(a_group(billing.cluster, "stock"), ago(2000), rollout=True, **(GOES_ON | {"polls": 130}))
     billing.cluster.readings.filter(taken_at__gt=ago(1300), taken_at__lt=ago(1100)).delete()

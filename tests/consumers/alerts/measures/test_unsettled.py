@@ -10,7 +10,7 @@ from consumers.models import Cluster, ConsumerGroup, Incident, Measure, Pipeline
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, column, of_group
 from tests.rebalance_rows import a_crash_loop, a_rebalance, read_every
-from tests.world import NOW, a_client, ago
+from tests.world import NOW, ago
 
 pytestmark = pytest.mark.django_db
 # What was read was judged until 59 s ago.
@@ -53,13 +53,6 @@ def test_a_rollout_has_its_time_and_is_left_alone(group: ConsumerGroup, rule: No
     a_rebalance(group, ago(1000), rollout=True, **GOES_ON)
     assert of_group(Measure.UNSETTLED) == (935.0, "rollout: each member restarts once")
     assert fired() == []
-
-
-def test_a_crash_loop_of_every_member_is_no_rollout(group: ConsumerGroup, rule: None) -> None:
-    for number in range(20):
-        a_client(group, f"c{number}", seen_since=ago(1000 - 40 * number), gone_by=ago(980 - 40 * number))
-    a_rebalance(group, ago(1000), rollout=True, members_before=1, members_after=1, **GOES_ON)
-    assert fired() == ["Without end"]
 
 
 def test_a_gap_in_readings_makes_it_unknown(cluster: Cluster, group: ConsumerGroup, rule: None) -> None:

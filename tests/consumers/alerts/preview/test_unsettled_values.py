@@ -19,14 +19,14 @@ from tests.world import NOW, a_cluster, a_group, ago
 RULE = a_rule_of(measure="unsettled_seconds", comparison="above", threshold=600.0)
 
 
-def newest(began: float, last_change: float, settled: float | None = None, **fields: Any) -> tuple[Newest, bool]:
+def newest(began: float, last_change: float, settled: float | None = None, **fields: Any) -> Newest:
     """In seconds before now."""
     values: dict[str, Any] = {"group_id": 1, "started_before": ago(began), "last_change_at": ago(last_change)}
     values |= {"settled_at": None if settled is None else ago(settled), "episode_since": ago(began), "rollout": False}
-    return Newest(**({**values, "polls": 99, "members_before": 2, "members_after": 2} | fields)), False
+    return Newest(**({**values, "polls": 99} | fields))
 
 
-def sealed_fields(found: list[tuple[Newest, bool]]) -> list[tuple[float, float, float]]:
+def sealed_fields(found: list[Newest]) -> list[tuple[float, float, float]]:
     """From when, until when, and the value at the end, of pieces that are not empty."""
     made = [one for one in pieces(found, ago(3600), NOW) if one.begin < one.end]
     return [
@@ -55,7 +55,7 @@ def seconds(at: Any) -> float:
     ],
 )
 def test_a_group_changes_from_the_first_change_until_it_has_settled_for_a_minute(
-    found: list[tuple[Newest, bool]], expected: list[tuple[float, float, float]]
+    found: list[Newest], expected: list[tuple[float, float, float]]
 ) -> None:
     assert sealed_fields(found) == expected
 

@@ -208,7 +208,22 @@ LOOPING_ALONE = [
 ]
 EPISODES = {
     "a crash loop settles in between": ([*ALONE, *LOOPING], {}, [(75, False)] * 4),
-    "a crash loop of the only member passes for a rollout": ([*ALONE, *LOOPING_ALONE], {}, [(75, True)] * 3),
+    "a crash loop of the only member passes for a rollout until it has started twice": (
+        [*ALONE, *LOOPING_ALONE],
+        {},
+        [(75, True), (75, True), (75, False)],
+    ),
+    "starts before the range count where its episode began before": (
+        [*ALONE, *LOOPING_ALONE],
+        {
+            "since": 165,
+            "episode_end_us": us(150),
+            "episode_us": us(75),
+            "episode_after_us": us(60),
+            "joined_us": [us(90), us(135), us(180)],
+        },
+        [(75, False)],
+    ),
     "a rollout": (ROLLED, {}, [(75, False), (75, True)]),
     "a minute of rest": (
         [*ALONE, *every(75, 120, a="01", b="23"), *every(135, 165, a="0123")],

@@ -92,6 +92,15 @@ def test_the_stored_rebalance_before_lends_its_episode(cluster):
     assert (row["episode_end_us"], row["episode_us"], row["episode_after_us"]) == (us(230), us(300), us(315))
 
 
+def test_members_joined_since_the_stored_episode_began(cluster):
+    group = a_group(cluster, members_changed_at=ago(30))
+    a_rebalance(group, ago(4000), settled_at=ago(130), last_change_at=ago(150), episode_since=ago(4000))
+    a_rebalance(a_group(cluster, "stock", members_changed_at=ago(30)), ago(9000), settled_at=ago(8000))
+    for client_id, seconds in (("d", 4001), ("c", 3990), ("b", 70), ("late", -1)):
+        a_client(group, client_id, seen_since=ago(seconds), gone_by=ago(20))
+    assert looked_at()["billing"]["joined_us"] == [us(3990), us(70)]
+
+
 def test_a_rebalance_that_began_after_the_range_is_nothing_to_it(cluster):
     group = a_group(cluster, members_changed_at=ago(30))
     a_rebalance(group, ago(30), settled_at=ago(20))
