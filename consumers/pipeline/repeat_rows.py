@@ -38,11 +38,12 @@ def write_repeats(
     """Returns how many events the spans have. A group that was deleted meanwhile is passed over."""
     wanted = {span.group: span for span in spans}
     there = set(ConsumerGroup.objects.filter(pk__in=wanted).values_list("pk", flat=True)) if wanted else set()
-    merge = timedelta(seconds=merge_seconds)
+    # Parts of queues that nobody knows, which rebalances have, belong together for so long.
+    reach = timedelta(seconds=longest_seconds if source == RepeatSource.REBALANCES else merge_seconds)
     count = 0
     for chosen in _batches(sorted(there)):
         with transaction.atomic():
-            stored = _stored(source, [wanted[pk] for pk in chosen], merge)
+            stored = _stored(source, [wanted[pk] for pk in chosen], reach)
             for pk in chosen:
                 found = _events(wanted[pk], stored.get(pk, []), merge_seconds, longest_seconds)
                 count += len(found)
@@ -50,14 +51,14 @@ def write_repeats(
     return count
 
 
-def _stored(source: RepeatSource, spans: Sequence[FoundSpan], merge: timedelta) -> dict[int, list[RepeatEvent]]:
+def _stored(source: RepeatSource, spans: Sequence[FoundSpan], reach: timedelta) -> dict[int, list[RepeatEvent]]:
     """By group the events that have parts within the span, or near enough to belong to those."""
-    first, last = min(span.after for span in spans) - merge, max(span.until for span in spans) + merge
+    first, last = min(span.after for span in spans) - reach, max(span.until for span in spans) + reach
     rows = RepeatEvent.objects.filter(
         group__in=[span.group for span in spans], source=source, last_at__gte=first, started_at__lte=last
     )
     by_group: dict[int, list[RepeatEvent]] = {}
-    bounds = {span.group: (span.after - merge, span.until + merge) for span in spans}
+    bounds = {span.group: (span.after - reach, span.until + reach) for span in spans}
     for row in rows.order_by("started_at"):
         since, until = bounds[row.group_id]
         if row.last_at >= since and row.started_at <= until:

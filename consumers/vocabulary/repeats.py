@@ -140,6 +140,8 @@ class RepeatEvidence(StrEnum):
     OWNER_SILENT = "owner_silent"
     OWNER_STAYED = "owner_stayed"
     OWNER_UNKNOWN = "owner_unknown"
+    # Of queues that nobody knows: members.
+    MEMBERS_LOST = "members_lost"
     OWNER_RECONNECTED = "owner_reconnected"
     START_BEHIND_MEMORY = "start_behind_memory"
     NO_GAP_SEEN = "no_gap_seen"

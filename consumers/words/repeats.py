@@ -182,6 +182,7 @@ EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.OWNER_SILENT: _("%(client_id)s was dropped after 120 s without a heartbeat"),
     RepeatEvidence.OWNER_STAYED: _("%(client_id)s stayed, and gave the queue up"),
     RepeatEvidence.OWNER_UNKNOWN: _("the old owner was not sampled"),
+    RepeatEvidence.MEMBERS_LOST: _("%(n_members)s left, and it was not reported what they held"),
     RepeatEvidence.OWNER_RECONNECTED: _("%(client_id)s lost its connection, and reconnected"),
     RepeatEvidence.START_BEHIND_MEMORY: _(
         "the new owner started %(n_messages)s behind the old owner's memory: no final commit"

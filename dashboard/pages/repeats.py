@@ -52,10 +52,12 @@ QUEUES_SHOWN = 50
 
 @dataclass(frozen=True)
 class RepeatLine:
-    """A row of the list. `parts_more`: how many of its queues the page does not show."""
+    """A row of the list. `parts_more`: how many of its queues the page does not show. `opens_possible`: the first of
+    the page whose cause is only possible."""
 
     row: RepeatRow
     href: str
+    opens_possible: bool = False
 
     @property
     def parts(self) -> Sequence[Any]:
@@ -113,7 +115,7 @@ def listed_repeats(frame: Frame, cluster: str | None, group: str | None) -> dict
         "found": found,
         "is_partial": is_partial,
         "found_total": f"≥ {count(found.count)}" if is_partial else count(found.count),
-        "lines": [RepeatLine(row, frame.to("group_repeats", row.cluster, row.group)) for row in found.rows],
+        "lines": _lines(frame, found.rows),
         # A remedy is of a cause: it is said once, below the rows.
         "remedies": [row for row in {row.cause: row for row in found.rows}.values() if row.action or row.prevented_by],
         "totals": _cause_lines(frame, filters, is_partial),
@@ -123,6 +125,11 @@ def listed_repeats(frame: Frame, cluster: str | None, group: str | None) -> dict
         "first": (found.page - 1) * ROWS + 1,
         "last": (found.page - 1) * ROWS + len(found.rows),
     }
+
+
+def _lines(frame: Frame, rows: Sequence[RepeatRow]) -> list[RepeatLine]:
+    first = next((row for row in rows if row.confidence is Confidence.POSSIBLE), None)
+    return [RepeatLine(row, frame.to("group_repeats", row.cluster, row.group), row is first) for row in rows]
 
 
 def _cause(frame: Frame) -> RepeatCause | None:

@@ -13,6 +13,7 @@ from consumers.vocabulary.repeats import Confidence, RepeatCause, RepeatEvidence
 
 # What a page can show; parts count all the same.
 EVIDENCE_KEPT = 20
+LOST = (RepeatEvidence.OWNER_LEFT, RepeatEvidence.OWNER_SILENT)
 REPORTED_AGAIN = (RepeatEvidence.FAILURES_REPORTED,)
 
 Entry = dict[str, Any]
@@ -48,6 +49,10 @@ class RepeatPart:
     def is_of_retries(self) -> bool:
         """Of a retry topic as a whole."""
         return self.broker is None and self.topic.startswith(RETRY_PREFIX)
+
+    @property
+    def is_of_unknown_queues(self) -> bool:
+        return self.broker is None and not self.is_of_retries
 
     def stored(self) -> Entry:
         """As a row of an event has it."""
@@ -126,8 +131,11 @@ class RepeatFound:
 
     @property
     def evidence(self) -> list[Entry]:
-        """Of the parts, each once; of a count that members report again and again the newest."""
-        found: list[Entry] = []
+        """Of the parts, each once; of a count that members report again and again the newest. Where nobody knows what
+        several lost members held, how many there were comes first."""
+        unknown = [one for part in self.parts if part.is_of_unknown_queues for one in part.evidence]
+        lost = {one["client_id"] for one in unknown if one["code"] in LOST}
+        found = [evidence(RepeatEvidence.MEMBERS_LOST, members=len(lost))] if len(lost) > 1 else []
         for part in self.parts:
             for one in part.evidence:
                 if one["code"] in REPORTED_AGAIN:
@@ -139,7 +147,8 @@ class RepeatFound:
 
 def joined_parts(parts: Iterable[RepeatPart], merge_us: int, longest_us: int) -> Iterator[RepeatFound]:
     """Events of one group, by cause: parts with no more than `merge_us` between two belong together, as long as the
-    event does not last longer than `longest_us`."""
+    event does not last longer than `longest_us`. So do those of queues that nobody knows, however much lies between
+    them: each restart of a deploy is one, and none tells more than the last."""
     by_cause: dict[RepeatCause, list[RepeatPart]] = {}
     for part in parts:
         by_cause.setdefault(part.cause, []).append(part)
@@ -155,4 +164,6 @@ def joined_parts(parts: Iterable[RepeatPart], merge_us: int, longest_us: int) ->
 
 
 def _belongs(chain: Sequence[RepeatPart], part: RepeatPart, merge_us: int, longest_us: int) -> bool:
-    return part.at_us - chain[-1].at_us <= merge_us and part.at_us - chain[0].at_us < longest_us
+    is_unknown = part.is_of_unknown_queues and chain[-1].is_of_unknown_queues
+    is_near = is_unknown or part.at_us - chain[-1].at_us <= merge_us
+    return is_near and part.at_us - chain[0].at_us < longest_us

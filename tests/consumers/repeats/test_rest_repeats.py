@@ -170,5 +170,5 @@ def test_its_queries_do_not_grow_with_events(billing, api, django_assert_max_num
     for number in range(repeats):
         a_repeat(billing, ago(600 + number))
     # Eight of the list, and those that say whether its time was watched.
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         api.get(OF_BILLING)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.models import ConsumerGroup, Measure
+from consumers.models import AlertRule, ConsumerGroup, Measure
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, of_group
 from tests.rebalance_rows import a_repeat
 from tests.world import ago
@@ -29,6 +29,11 @@ def test_they_count_an_hour(billing: ConsumerGroup) -> None:
     a_repeat(billing, ago(3700), redelivered_low=900)
 
     assert (seen(Measure.REPEATS), seen(Measure.REDELIVERED)) == (2, 45)
+
+
+def test_no_built_in_rule_is_about_repeats(db: None) -> None:
+    assert AlertRule.objects.exists()
+    assert not AlertRule.objects.filter(measure__in=[Measure.REPEATS, Measure.REDELIVERED]).exists()
 
 
 def test_a_cause_that_is_only_possible_is_no_event(billing: ConsumerGroup) -> None:

@@ -169,3 +169,22 @@ def test_the_rail_and_the_tabs_lead_there(billing, shown):
 
     assert 'id="tab-group_repeats" href="/groups/prod/billing/repeats/" aria-current="page"' in page
     assert 'href="/repeats/"' in page
+
+
+def test_what_is_only_possible_comes_after_what_is_proven(billing, shown):
+    possible = a_repeat_of_unknown_queues(billing, ago(100))
+    proven = a_repeat(billing, ago(600))
+
+    page = shown("/repeats/")
+
+    places = [
+        page.index(text) for text in (f'"repeats-of-{proven.pk}"', "Only possible", f'"repeats-of-{possible.pk}"')
+    ]
+    assert places == sorted(places)
+    assert page.count("Only possible") == 1
+
+
+def test_without_possible_ones_there_is_no_heading_of_them(billing, shown):
+    a_repeat(billing)
+
+    assert "Only possible" not in shown("/repeats/")
