@@ -276,7 +276,9 @@ def _unevaluated(since: datetime, until: datetime) -> Iterator[Span]:
     query.
     """
     done = PipelineRun.objects.filter(error=None, finished_at__isnull=False, since__lt=until, until__gt=since)
-    spans = done.aggregate(spans=JoinedTexts(Concat(_text("since"), Value(TO), _text("until"))))["spans"]
+    spans = done.aggregate(
+        spans=JoinedTexts(Concat(_text("since"), Value(TO, output_field=TextField()), _text("until")))
+    )["spans"]
     last = ""
     for begin, over in (span.split(TO) for span in _parted(spans)):
         # Of the thousands of a day, each begins where the last one ended.
