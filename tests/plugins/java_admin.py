@@ -59,12 +59,20 @@ class JavaAdmin:
         self._child.call("let_pop", group=group, topic=topic)
 
     def send(
-        self, topic: str, broker: str, queue_id: int, count: int = 1, *, size: int = 20, tags: str = ""
+        self,
+        topic: str,
+        broker: str,
+        queue_id: int,
+        count: int = 1,
+        *,
+        size: int = 20,
+        tags: str = "",
+        awaited: bool = True,
     ) -> list[int]:
-        """Sends `count` messages of `size` bytes to one queue; returns their queue offsets."""
-        return self._child.call(
-            "send", topic=topic, broker=broker, queue_id=queue_id, count=count, size=size, tags=tags
-        )
+        """Sends `count` messages of `size` bytes to one queue; returns their queue offsets. `awaited`: once they can be
+        consumed."""
+        sent = {"topic": topic, "broker": broker, "queue_id": queue_id, "count": count, "size": size, "tags": tags}
+        return self._child.call("send", **sent, awaited=awaited)
 
     def ask(self, broker: str, code: int) -> str:
         """The body that RocketMQ's own remoting client is given for a request without fields."""

@@ -40,8 +40,10 @@ class Calls:
         self.statistic = self._administration.statistic
         self.consume_status = self._administration.consume_status
 
-    def send(self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "") -> list[int]:
-        """The offsets of the messages, which can be consumed from then on."""
+    def send(
+        self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "", awaited: bool = True
+    ) -> list[int]:
+        """The offsets of the messages, which can be consumed from then on; without `awaited` perhaps not yet."""
         body = b"x" * size
         # A test before this one may have killed the broker.
         self._producer.look_up(topic)
@@ -51,7 +53,7 @@ class Calls:
         ]
         # A broker answers once a message is in its log, and puts it into its queue somewhat later.
         give_up = time.monotonic() + DISPATCHED_SECONDS
-        while offsets and self.queue_end(topic, broker, queue_id) <= offsets[-1]:
+        while awaited and offsets and self.queue_end(topic, broker, queue_id) <= offsets[-1]:
             if time.monotonic() > give_up:
                 raise TimeoutError(f"{broker} did not dispatch {topic}-{queue_id}-{offsets[-1]}.")
             time.sleep(0.005)
