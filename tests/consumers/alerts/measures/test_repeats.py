@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.models import AlertRule, ConsumerGroup, Measure
+from tests.alert_rows import the_default_rules
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster, of_group
 from tests.rebalance_rows import a_repeat
 from tests.world import ago
@@ -32,6 +33,7 @@ def test_they_count_an_hour(billing: ConsumerGroup) -> None:
 
 
 def test_no_built_in_rule_is_about_repeats(db: None) -> None:
+    the_default_rules()
     assert AlertRule.objects.exists()
     assert not AlertRule.objects.filter(measure__in=[Measure.REPEATS, Measure.REDELIVERED]).exists()
 
