@@ -20,9 +20,8 @@ from consumers.rest.schema import described
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
 BESIDE: dict[str, serializers.Field[Any, Any, Any, Any]] = {
-    "unchecked": serializers.IntegerField(
-        help_text="How many findings that the filters leave out say that what they seek could not be checked: "
-        "there may be more than `count`"
+    "unknown_reason": serializers.CharField(
+        allow_null=True, help_text="Why there may be more than `count`: what the filters seek could not all be checked"
     )
 }
 
@@ -68,6 +67,7 @@ def _rows(request: Request, values: dict[str, Any]) -> HttpResponseBase:
             "%(n)s finding says that these checks are unknown", "%(n)s findings say that these checks are unknown",
             found.unchecked,
         ) % {"n": found.unchecked}  # fmt: skip
-        return ListedRows(found.rows, found.count, {"unchecked": found.unchecked}, why if found.unchecked else None)
+        reason = why if found.unchecked else None
+        return ListedRows(found.rows, found.count, {"unknown_reason": reason}, reason)
 
     return list_response(request, FindingRow, find, **paging)

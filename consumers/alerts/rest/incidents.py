@@ -66,7 +66,7 @@ class AlertListView(APIView):
         paged=True,
         beside={
             "evaluation": read_serializer(Evaluated)(),
-            "not_retained": serializers.CharField(
+            "unknown_reason": serializers.CharField(
                 allow_null=True, help_text="Why there may have been more in the range; null where none was deleted"
             ),
         },
@@ -79,7 +79,7 @@ class AlertListView(APIView):
 
         def find(page: int, page_size: int) -> ListedRows:
             document, deleted = evaluation_document(now), not_retained(filters, now)
-            beside = {"evaluation": document, "not_retained": deleted}
+            beside = {"evaluation": document, "unknown_reason": deleted}
             why = chained(filter(None, (document["unknown"].get("firing"), deleted))) or None
             return ListedRows(*incident_list(filters, now, page=page, page_size=page_size), beside, why)
 

@@ -209,4 +209,4 @@ def test_a_page_costs_as_many_queries_for_many_as_for_one(
 def test_a_range_whose_incidents_were_deleted_says_that_there_may_have_been_more(
     db: None, api: Client, query: dict[str, str], reason: str | None
 ) -> None:
-    assert api.get(LIST, query).json()["not_retained"] == reason
+    assert api.get(LIST, query).json()["unknown_reason"] == reason
