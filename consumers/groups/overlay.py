@@ -125,9 +125,8 @@ class Overlay:
 
     @cached_property
     def as_read(self) -> QuerySet[Any]:
-        """Groups with the columns of those that are read, for who asks for `unread_by` beside them: which broker keeps
-        a group from being read is looked up once per group and not once per column.
-        """
+        """Returns groups with the columns of groups that are read, for callers that need `unread_by` too: which broker
+        keeps a group from being read is looked up once per group, not once per column."""
         return self._with_stored(self._with_columns(self._located(), guarded=False), guarded=False)
 
     def _located(self) -> QuerySet[Any]:

@@ -103,10 +103,8 @@ def read_group(
     equal: Mapping[str, object] | None = None,
     most_rows: int | None = None,
 ) -> pa.Table:
-    """The group's rows of [since, until) whose columns are `equal` to these, narrowed to `columns`, in no order.
-
-    Raises TooManyRows as soon as there are more than `most_rows`: what was read by then is all that was held.
-    """
+    """Returns the group's rows of [since, until) whose columns are `equal` to these, narrowed to `columns`, in no
+    order. Raises TooManyRows as soon as there are more than `most_rows`, so no more rows are ever in memory."""
     counted = _Counted(most_rows)
     same = {"group": group, **(equal or {})}
     schema = pa.schema([TABLES[table].field(name) for name in columns])

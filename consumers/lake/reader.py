@@ -100,8 +100,8 @@ def _days_there(lake: Lake, table: str, cluster: str, since: datetime, until: da
 
 
 def _files_of_those_there(lake: Lake, folders: Sequence[str]) -> list[str]:
-    """Each folder is looked through twice: of many it is looked up first which are there, and once more at the end: a
-    day may have been settled into another folder meanwhile."""
+    """Returns the files of the folders that exist. Looks which folders exist before and after listing them, because a
+    day may move into another folder meanwhile."""
     for _ in range(LOOKS):
         there = _those_there(lake, folders)
         names = [name for folder in there for name in folder_files(lake, folder)]

@@ -91,8 +91,8 @@ def _unused(lake: Lake, place: str) -> str:
 
 
 def _as_parts(table: str, base: str, kept: pa.Table) -> dict[str, pa.Table]:
-    """By name what stays of the file `base`. The hour goes on: each time has a file as it had before it was compacted,
-    so that what is written again takes its place. A window that holds `now` is written again."""
+    """Returns by name what stays of the file `base` of an hour that goes on: each time has a file, as before
+    compaction, so that a window that is written again takes its place. A window that holds `now` is written again."""
     if table in SETTLED_BY_DAY:
         # Knots are a set: they stay beside those that are written again. A file of theirs is named after a minute, and
         # has knots of earlier ones; one of a whole hour or day gets a name that comes before all that are to come.
@@ -217,7 +217,7 @@ def compact(lake: Lake, now: datetime, margin: timedelta, rows_at_once: int = RO
 
 
 def _compact_what_can_be_read(lake: Lake, table: str, folder: str, rows_at_once: int) -> bool:
-    """One hour that cannot be compacted keeps no other from it. False where nothing came of it."""
+    """Returns False where the hour was not compacted. An hour that cannot be compacted does not keep others from it."""
     for _ in range(2):
         try:
             compact_hour(lake, table, folder, rows_at_once)

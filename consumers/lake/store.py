@@ -361,9 +361,8 @@ def parts_note(names: Iterable[str]) -> dict[str, str]:
 
 
 def merged_parts(lake: Lake, name: str) -> set[str] | None:
-    """The names of the parts; None where the file does not tell: then all that stand beside it are in it.
-
-    A window or a knot that comes late is put into the whole itself, which then tells no more.
-    """
+    """Returns the names of the parts that a compacted file was made of. Returns None where the file does not name them:
+    then it holds all parts beside it. A window or a knot that comes late is written into the compacted file, which then
+    names no parts."""
     note = (pq.read_metadata(name, filesystem=lake.filesystem).metadata or {}).get(NOTE.encode())
     return set(json.loads(note)) if note is not None else None

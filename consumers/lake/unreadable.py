@@ -1,8 +1,6 @@
-"""Moves files that cannot be read, as after a power cut, out of the way, so that the other files stay readable.
-
-They lie under `unreadable/` in the lake's folder, by the path that they had. No reader looks there, nor does Spark,
-which reads what the reader lists; whoever runs the site is told by /readyz.
-"""
+"""Moves files that cannot be read, as after a power cut, out of the way, so that the other files stay readable. They
+lie under `unreadable/` in the folder of the history store, by the path that they had. No reader looks there, nor does
+Spark, which reads what the reader lists. /readyz reports them."""
 
 import logging
 from collections.abc import Sequence

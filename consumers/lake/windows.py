@@ -45,7 +45,7 @@ STORED_BY = ("group", "topic", "broker", "queue_id", "start", "at")
 
 
 def _stored(table: str, rows: pa.Table) -> pa.Table:
-    """As a file has them. Two groups of a topic saw the same knots, one of which is kept."""
+    """Returns the rows in the order of a file. Two groups of a topic saw the same knots: one of each is retained."""
     ordered = in_order(rows, [name for name in STORED_BY if name in rows.column_names])
     return without_doubles(ordered) if table == "knots" else ordered
 

@@ -39,7 +39,7 @@ def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | No
 
 
 def answers_of(group: ConsumerGroup) -> tuple[list[bool], Patience]:
-    """Of each present member whether it spoke when it was asked last; and how long what members said holds."""
+    """Returns for each present member whether it answered the last request, and how long its last report stays valid."""
     present = Client.objects.filter(group=group, gone_by=None)
     answered = list(present.values_list("client_id", "running_info_at", "running_info_error"))
     answers = [at is not None and error is None for _, at, error in answered]
@@ -130,7 +130,7 @@ def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[Assignmen
 
 
 def why_nobody(doubts: GroupDoubts) -> CodedReason:
-    """Why nobody held a queue at a time of which nothing else is unknown."""
+    """Returns why a queue had no owner at a time at which everything else is known."""
     if doubts.listed.members:
         return CodedReason(ReasonCode.NO_OWNER, gettext("no member owned it: all had reported their queues"))
     return CodedReason(ReasonCode.NO_MEMBER, gettext("the group had no member"))

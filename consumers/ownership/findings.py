@@ -130,7 +130,7 @@ def _settling(evidence: Evidence) -> Iterator[DetectedFinding]:
 
 
 def _why_stale(group: ConsumerGroup, now: datetime) -> str | None:
-    """Rows that nobody has looked after for long tell of another time."""
+    """Returns why rows that were last updated long ago do not describe the present."""
     at = group.membership_at
     if at is not None and now - at > timedelta(seconds=limits().kinds.evidence_seconds):
         return members_not_since(at)

@@ -308,7 +308,8 @@ class ExpectedOwners:
 
 
 def expected_owners(group: ConsumerGroup, at: datetime | None = None) -> ExpectedOwners:
-    """As of the newest answers, or of `at`, as far as rows tell of it. Seven queries at most."""
+    """Returns the expected owners as of the newest answers, or as of `at`, as far as rows show it. Seven queries at
+    most."""
     shares = ring_checked(group_shares(group, at), lambda: holders_at(group, at))
     return expected_of(shares)
 

@@ -154,11 +154,9 @@ class OwnableQueue(NamedTuple):
 def ownable_queues(
     group: ConsumerGroup, held: Collection[int], *, topic: str | None = None, retries: bool = True
 ) -> list[OwnableQueue]:
-    """In order of topic, broker and id. Four queries, none over all queues of a cluster.
-
-    `held`: the keys of queues that were held. The group's own dead letters are left out, which no member consumes, and
-    queues that give no messages, unless they were held.
-    """
+    """Returns queues in the order of topic, broker and id. Four queries, none over all queues of a cluster. `held`: the
+    keys of queues that were owned. Leaves out the group's own dead letters, which no member consumes, and queues that
+    give no messages, unless they were owned."""
     own = set(QueueSnapshot.objects.filter(group=group).order_by().values_list("queue__topic", flat=True).distinct())
     subscribed = [subscription["topic"] for subscription in group.subscriptions]
     own |= set(Topic.objects.filter(cluster=group.cluster_id, name__in=subscribed).values_list("pk", flat=True))

@@ -154,7 +154,7 @@ class ClusterMemory:
 
     def note_listed(self, addresses: Iterable[str]) -> None:
         """A broker registers with name servers as soon as it serves (RocketMQ 5.4.0, BrokerController.start), and they
-        remove it when its connection ends: one that is listed anew has returned, and its pause is over."""
+        remove it when its connection ends. A broker that is listed again has returned, so its pause ends."""
         listed = frozenset(addresses)
         for address in listed - self.listed:
             self.circuit(address).ask_at_once()

@@ -254,7 +254,7 @@ def _check_nothing_is_missing(lake: Lake, table: str, cluster: str, since: datet
 
 
 def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
-    """Returns warnings about readings that are older than the time between two polls."""
+    """Returns a warning where readings are older than the time between two polls, else None."""
     apart = timedelta(seconds=1.5 * settings.CONSUMERSCOPE_POLL_SECONDS)
     late = [(position.taken_at, key) for key, position in stood.items() if at - position.taken_at > apart]
     if not late:

@@ -124,10 +124,8 @@ def described_csv(operation: str, parameters: type[serializers.Serializer[Any]] 
 
 @dataclass(frozen=True)
 class ListedRows:
-    """`rows` of one page, of `count` in all.
-
-    `beside`: what the JSON document says beside its rows. `incomplete`: why the list need not be whole.
-    """
+    """`rows` of one page, of `count` in all. `beside`: further members of the JSON document. `incomplete`: why the list
+    may be incomplete."""
 
     rows: Sequence[Any]
     count: int
@@ -294,11 +292,8 @@ KEPT = ("ETag", "Cache-Control", "Vary", "RateLimit", "RateLimit-Policy")
 
 
 class ConditionalAnswers:
-    """What every answer of the API has beside its document: an ETag, and 304 where the caller has that
-    document already.
-
-    The answer is made all the same, as what is known changes with every reading: a 304 saves its way and its parsing.
-    """
+    """Adds an ETag to every answer of the API, and answers 304 where the caller has the document already. The answer is
+    made all the same, as the data changes with every reading: a 304 saves its transfer and its parsing."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

@@ -24,7 +24,8 @@ from consumers.queries.windows import RangeError
 
 
 class Refused(APIException):
-    """As things stand; the same request may be fine another time. `beside`: more members of the problem document."""
+    """The request is refused at present; the same request may be allowed later. `beside`: further members of the
+    problem document."""
 
     status_code: int = status.HTTP_409_CONFLICT
 

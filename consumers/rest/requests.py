@@ -76,7 +76,7 @@ class Moment(serializers.DateTimeField):
 
 
 class Choice(serializers.ChoiceField):
-    """A choice whose refusal names what is allowed."""
+    """A choice whose refusal names the allowed values."""
 
     default_error_messages = {"invalid_choice": gettext_lazy('"{input}" is not allowed. Allowed: {allowed}.')}
 
@@ -235,7 +235,7 @@ class NothingSerializer(Strict):
 def body_of(
     serializer: type[serializers.Serializer[Any]], request: Request, *, partial: bool = False
 ) -> dict[str, Any]:
-    """What a request says; `partial`: any of it. Raises ValidationError."""
+    """Returns the validated body of a request. `partial`: any of the fields may be missing. Raises ValidationError."""
     body = serializer(data=request.data, partial=partial)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
@@ -250,7 +250,7 @@ class CsvLines(BaseRenderer):
 
 
 class Negotiation(DefaultContentNegotiation):
-    """A view whose `get` is described as a list (schema.py) has CSV beside what it has else."""
+    """A view whose `get` is described as a list (schema.py) offers CSV too."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None

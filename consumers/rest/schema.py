@@ -52,7 +52,8 @@ def read_serializer(answer: type) -> Any:
 
 
 def made_serializer(row: type, **own: serializers.Field[Any, Any, Any, Any]) -> Any:
-    """One whose fields `own`, by their public names, are not as the row's types say, or are properties of it."""
+    """Makes a serializer of a row. `own`: by public name, fields that differ from the row's types or are properties of
+    it."""
     of_row, hints = answer_of(row), get_type_hints(row)
     declared = {}
     for field in fields(row):
@@ -265,7 +266,8 @@ def with_optional_members(result: dict[str, Any], generator: Any, request: Any, 
 
 
 def _chosen_from(schemas: dict[str, Any], name: str, members: set[str]) -> dict[str, Any]:
-    """The schema that the names are of: of the answer itself, else of a page's rows, whatever stands beside them."""
+    """Returns the schema that the names belong to: that of the answer itself, else that of a page's rows, whatever else
+    the page has."""
     whole: dict[str, Any] = schemas[name]
     lists = [one["items"] for one in whole["properties"].values() if one.get("type") == "array"]
     found = [whole, *(schemas[_named(items)] for items in lists if "$ref" in items)]

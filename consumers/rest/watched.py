@@ -1,4 +1,4 @@
-"""How completely the range of a list of events was watched: what every such list says beside its count."""
+"""How completely the range of a list of events was watched: every such list has this besides its count."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

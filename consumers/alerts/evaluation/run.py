@@ -49,12 +49,10 @@ IN_VAIN = GIVEN_UP & Q(delivery__refusals=0)
 
 
 def offered_again(now: datetime) -> Q:
-    """Filters rows of DeliveryEvent whose firing a channel is notified of once more: nobody is known to have it.
-
-    One that was given up while somebody was there is offered again as Alertmanager does it: after the repeat interval,
-    because whoever runs the receiver may have set it right; and at once after a change of the channel. It may have
-    arrived: rather twice than never.
-    """
+    """Filters the DeliveryEvents of firing incidents that a channel is notified of once more, because no receiver is
+    known to have the message. A message that was given up while a receiver answered is offered again after the repeat
+    interval, as Alertmanager does it, because the receiver may have been repaired; and at once after a change of the
+    channel. The message may have arrived: rather twice than never."""
     long_ago = Q(delivery__created_at__lte=now - timedelta(hours=settings.ALERT_REPEAT_HOURS))
     changed_since = Q(delivery__created_at__lt=F("channel__changed_at"))
     return NOWHERE | IN_VAIN | (GIVEN_UP & (long_ago | changed_since))

@@ -1,5 +1,5 @@
-"""What evaluations found in the range by the rule that is kept under the name of the preview, compared with the replay;
-and why the two differ, as far as anything that is kept tells."""
+"""Compares what a stored rule of the same name found in the range with the replay, and says why the two differ, as far
+as stored data shows it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy

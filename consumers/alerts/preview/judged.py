@@ -37,8 +37,8 @@ INCIDENT = np.dtype(
 
 @dataclass(frozen=True)
 class Observations:
-    """What is known, one look after another: in the order of subjects, and of time. What does not hold and is not
-    cleared lies between two thresholds. `since_us` is NaN where it is not told."""
+    """Observed values, in the order of subjects and of time. A value that neither passes nor clears lies between the
+    two thresholds. `since_us` is NaN where it is not known."""
 
     place: np.ndarray
     at_us: np.ndarray
@@ -161,7 +161,8 @@ class Change(NamedTuple):
 
     @property
     def since(self) -> datetime:
-        """Of what stands still: since it stands, as the judgement counts it. Else when it was judged."""
+        """Returns when a stopped queue last moved, as the evaluation counts it. For any other queue: when it was
+        evaluated."""
         seconds = self.detail.get("still_seconds")
         return self.at if seconds is None else self.at - timedelta(seconds=seconds)
 

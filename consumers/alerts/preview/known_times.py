@@ -1,8 +1,6 @@
-"""Leaves out of the values of a preview what was not known when rules were evaluated.
-
-Windows, rebalances and states are stored as they were found in the end. A rule saw less: nothing of a group while a
-broker with queues of it was not read, no rebalance while nobody told the members, no rate while evaluations were late.
-"""
+"""Removes from the values of a preview what was not known when rules were evaluated. Windows, rebalances and states are
+stored as they were found in the end. A rule saw less: nothing of a group while a broker with queues of it was not read,
+no rebalance while no broker listed the members, no rate while evaluations were late."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace

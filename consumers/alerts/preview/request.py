@@ -87,7 +87,7 @@ def _check_range(measure: Measure, since: datetime, until: datetime, now: dateti
 
 
 def why_no_history(measure: Measure, topic: str) -> str | None:
-    """Null where a rule of it can be looked at over the past."""
+    """Returns None where a rule with this measure can be replayed over the past."""
     past = SPECS[measure].past
     if past is None:
         words = {"measure": measure.value, "known": ", ".join(one for one in SPECS if SPECS[one].past)}
@@ -128,7 +128,8 @@ def why_not_permitted(preview: RulePreview, user: Any) -> str | None:
 
 
 def cancel(preview: RulePreview, by: Any, now: datetime) -> None:
-    """By whoever may. Raises AlertRefused where it has ended: then its end stays as it is."""
+    """Cancels a preview for a user who is permitted to. Raises AlertRefused where the preview has ended: its result
+    stays."""
     unfinished = RulePreview.objects.filter(pk=preview.pk, status__in=UNFINISHED_PREVIEWS)
     given_up = {"status": PreviewStatus.CANCELLED, "finished_at": now, "cancelled_by_name": by.get_username()}
     if not unfinished.update(**given_up):

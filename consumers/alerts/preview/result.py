@@ -1,4 +1,4 @@
-"""What a preview found, as it is kept and shown: JSON, with a reason beside every null."""
+"""The result of a preview, as it is stored and shown: JSON, with a reason beside every null."""
 
 from bisect import bisect_right
 from collections import Counter

@@ -208,7 +208,7 @@ class PastSource:
 
 
 def batches(places: Mapping[int, int], grid: Grid, at_once: int = VALUES_AT_MOST) -> Iterator[dict[int, int]]:
-    """Groups, in the order of their ids, of which so many values are held at once."""
+    """Yields groups in the order of their ids, as many at once as their values fit into the limit."""
     ordered = iter(sorted(places.items()))
     size = max(1, at_once // max(1, grid.count))
     while some := dict(islice(ordered, size)):

@@ -1,4 +1,4 @@
-"""Values of groups, and of their parts of a topic, from stored windows: what charts show is what is looked at."""
+"""Values of groups, and of their parts of a topic, from stored windows: previews compare what charts show."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -92,7 +92,8 @@ class Formula:
 
 
 def windowed(formula: Formula, topic_column: str | None = None, *, needs: Iterable[Need]) -> PastSource:
-    """A past that windows of groups tell. `topic_column`: of the lake's windows of queues, which tell it by topic."""
+    """Returns a past that is read from windows of groups. `topic_column`: the column of the history store's windows of
+    queues that has the value by topic."""
     return PastSource(
         table="windows_600",
         read=lambda scan: window_values(formula, scan.groups, scan.grid, scan.past),

@@ -189,10 +189,8 @@ def waiting_messages(now: datetime) -> list[Waiting]:
 
 
 def waits_by_channel() -> dict[int, tuple[int, datetime | None]]:
-    """How many messages are to go, and when the first of them was made; of channels where some are.
-
-    The first are looked up by their numbers: what comes behind a payload is slow to look at in each.
-    """
+    """Returns, for channels with messages to send, their number and when the first of them was made. The first messages
+    are looked up by their numbers: a column behind a payload is slow to read in each row."""
     rows = Delivery.objects.filter(status__in=TO_GO).order_by().values_list("channel")
     found = {channel: (count, first) for channel, count, first in rows.annotate(Count("number"), Min("number"))}
     if not found:

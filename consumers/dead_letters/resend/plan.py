@@ -325,10 +325,8 @@ class SendResult:
 
 
 def send_result(mark: str, search: Search, *, answered: bool) -> SendResult:
-    """The outcome of a message whose worker stopped while sending, or whose answer did not come.
-
-    PLANNED: certainly not sent, so that it may be sent. `answered`: the broker had said that it stored it.
-    """
+    """Returns the outcome of a message whose worker stopped while sending, or whose answer did not arrive. PLANNED:
+    certainly not sent, so it may be sent. `answered`: the broker had said that it stored the message."""
     if mark in search.found:
         return SendResult(ResendOutcome.SENT, search.found[mark])
     if mark in search.diverted:

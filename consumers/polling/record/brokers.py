@@ -135,7 +135,8 @@ def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey
 
 
 def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:
-    """A group may consume if a broker lets it. One whose groups are not in the reading says what it said before."""
+    """A group may consume if one of its brokers permits it. A broker whose groups are not in the reading counts with
+    its previous configuration."""
     asked = [broker for broker in reading.brokers if broker.read_from is None and broker.groups is not None]
     configs = {config.name: config for broker in asked for config in broker.groups or ()}
     fields = ("consume_enable", "retry_max_times", "retry_queue_nums")

@@ -254,7 +254,7 @@ def without_older(
 
 
 def _stood_in(cluster: Cluster, slaves: Mapping[str, str]) -> list[str]:
-    """The brokers whose part of the previous reading came from the same slave."""
+    """Returns the brokers whose part of the previous reading came from the same slave."""
     rows = Broker.objects.filter(cluster=cluster, name__in=slaves, read_from__in=slaves.values())
     return [name for name, read_from in rows.values_list("name", "read_from") if slaves[name] == read_from]
 

@@ -133,11 +133,9 @@ TOO_MANY = 429
 
 @dataclass(frozen=True)
 class Outcome:
-    """`answer` is a stored reason, for people. `hopeless`: the same message will not be taken another time.
-
-    `is_away`: nobody was there to be asked, which says nothing of the message. `asks_for_time`: not now, whatever it
-    is; for so long as `retry_after_seconds` where it said so. `refused`: the receiver said that it took nothing.
-    """
+    """`answer` is a stored reason, for people. `hopeless`: the receiver will never take this message. `is_away`: no
+    receiver answered, which says nothing of the message. `asks_for_time`: the receiver takes nothing at present, for
+    `retry_after_seconds` where it said for how long. `refused`: the receiver said that it took nothing."""
 
     ok: bool
     answer: str
