@@ -53,10 +53,8 @@ class AdminPages(AdminSite):
         return opened_or_sent(guarded)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Models in the order in which they are registered, which is that of what people look for.
-
-        The list of all comes in three: what is administered, users, and the rows that the site writes.
-        """
+        """Returns models in the order in which they are registered. The list of all models has three parts: what is
+        administered, users, and the rows that the site writes."""
         places = {model: place for place, model in enumerate(self._registry)}
         # Django's own list sorts them by their names, each of which it translates anew for every comparison.
         apps = sorted(self._build_app_dict(request, app_label).values(), key=lambda app: str(app["name"]).lower())

@@ -32,11 +32,9 @@ ENGLISH_ONLY = ("/metrics", "/healthz", "/readyz")
 
 
 class Languages(LocaleMiddleware):
-    """The language of an answer: what the asker chose, in a cookie; else what the browser prefers; else English.
-
-    It comes before all other middleware: whatever refuses a request speaks the asker's language, and not that of
-    whoever asked this thread before.
-    """
+    """Sets the language of an answer: the visitor's choice, in a cookie; else what the browser prefers; else English.
+    It comes before all other middleware, so that every refusal is in the visitor's language, and not in that of the
+    thread's previous visitor."""
 
     def process_request(self, request: HttpRequest) -> None:
         super().process_request(request)

@@ -180,8 +180,8 @@ class ShownGroup:
         return getattr(self.group, "judged", None)
 
     def shown(self, name: str) -> Any:
-        """A column of the overlay. Those that are shown as they are stored are null for a group that is not read
-        completely, or evaluated too long ago, or whose members were told too long ago."""
+        """Returns a column of the overlay. Columns that are shown as they are stored are null for a group that is not
+        read completely, was evaluated too long ago, or whose members were listed too long ago."""
         if hasattr(self.group, f"of_{name}"):
             return getattr(self.group, f"of_{name}")
         if self.shown("unread_by") is not None:

@@ -45,9 +45,7 @@ def _note(
 
 # A refused request: REST answers it as a problem, pages show its sentence.
 class ActRefused(Exception):
-    """str() is one sentence or more: why, and what to do. Nothing was changed.
-
-    `errors`: by field what is wrong with it; none, or the field "", where it is refused as things stand.
-    """
+    """The act is refused and nothing was changed. str() is one sentence or more: why, and what to do. `errors`: by
+    field what is wrong with it; empty, or with the field "", where the present situation does not permit the act."""
 
     errors: Mapping[str, str | Sequence[str]] = {}

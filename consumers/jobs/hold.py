@@ -79,13 +79,13 @@ class Hold(Generic[Key]):
         return hold
 
     def renew(self, now: datetime) -> None:
-        """Raises NotHeld: whoever does must not send anything, nor write what became of it."""
+        """Raises NotHeld. A worker without the hold must send nothing, and must not write an outcome."""
         if not self._rows.filter(working_at=self.at).update(working_at=now):
             raise NotHeld(f"{self._name} was taken over by another worker.")
         self.at = now
 
     def leave(self) -> None:
-        """Whoever comes next need not wait. Nothing happens where another worker has taken over."""
+        """Releases the hold, so that the next worker need not wait. Does nothing where another worker took over."""
         self._rows.filter(working_at=self.at).update(working_at=None)
 
     def renew_if_old(self, now: datetime) -> None:
@@ -170,11 +170,8 @@ _guard = threading.Lock()
 
 
 def connected(cluster: Cluster) -> Wire:
-    """The process's wire to a cluster. Raises NoAccess, WireClosed.
-
-    A wire whose cluster was registered otherwise since is replaced, and so is one that was given up: whoever still
-    waits for the old one gets WireClosed.
-    """
+    """Returns the process's wire to a cluster. Raises NoAccess, WireClosed. A wire is replaced after a change of the
+    cluster's registration, and after it was given up: callers that still wait for the old wire get WireClosed."""
     access = access_of(cluster, settings.SECRET_KEY)
     for tries_left in range(CONNECT_TRIES - 1, -1, -1):
         wire, replaced = _current(cluster)

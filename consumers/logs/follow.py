@@ -284,8 +284,8 @@ class RoleRun:
             self._read(row, log, zones)
 
     def _header_problem(self, row: LogFile, log: OpenLog, zones: Zones) -> dict[str, Any] | None:
-        """Nothing is read of a file whose times are not understood, or are those of another zone: no event of it would
-        have its right time."""
+        """Nothing is read of a file whose times are not understood, or are of another time zone: its events would have
+        wrong times."""
         tail = log.tail()
         last = last_line(tail, zones)
         if last is None:

@@ -151,8 +151,8 @@ def _is_certain(crossing: Crossing, number: int, known: Evidence) -> bool:
 
 
 def _of_crossing(copy: StoredCopy, crossing: Crossing, certain: bool, unseen: Sequence[Cover]) -> Delivery:
-    """A reading that does not have it past tells nothing of when: what is delivered is committed seconds later, or once
-    what is before it is done."""
+    """A reading without the message behind its offset says nothing of the time of delivery: a delivered message is
+    committed seconds later, or once the messages before it are done."""
     again = None if crossing.again_after is None else crossing.again_after - COMMITTED_WITHIN
     after = max((at for at in (again, copy.stored_at) if at is not None and at <= crossing.before), default=None)
     repeated = [cover for cover in unseen if cover.certain and cover.at <= crossing.before]

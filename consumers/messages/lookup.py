@@ -66,7 +66,8 @@ class Brokers:
     unknown: Sequence[str] = ()
 
     def of_stored_id(self, stored_id: str) -> str | None:
-        """The broker that says of itself that it listens where the id was made; None for what is no such id."""
+        """Returns the broker that listens at the address in the id, as it reports itself. Returns None for a text that
+        is no such id."""
         place = place_of(stored_id)
         if place is None:
             return None
@@ -139,7 +140,8 @@ class Lookup:
         )
 
     async def _seed(self, wanted: str, topic: str | None) -> StoredCopy | None:
-        """A UNIQ_KEY has as many digits as an id of a place: what is not there is looked for as a key."""
+        """A UNIQ_KEY has as many digits as a stored id. A message that no broker has at such an id is looked up by its
+        key."""
         broker, place = self.brokers.of_stored_id(wanted), place_of(wanted)
         if broker is None or place is None:
             return None

@@ -74,7 +74,7 @@ def message_attempts(group: ConsumerGroup, found: FoundCopies) -> MessageAttempt
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of the copies beside themselves, by stored id, and of their queues."""
+    """What is known of the copies from other sources, by stored id, and of their queues."""
 
     group: ConsumerGroup
     at: datetime

@@ -1,7 +1,5 @@
-"""The lag of all groups together over time, and how many messages they produce and consume a second.
-
-A sum is known only where every group is. Beside it stands the sum of the groups that are known: at least so much.
-"""
+"""The lag of all groups together over time, and how many messages they produce and consume a second. A sum is known
+only where every group's number is. The sum of the known groups is its lower bound."""
 
 from bisect import bisect_left
 from collections.abc import Mapping

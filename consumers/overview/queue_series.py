@@ -23,8 +23,8 @@ class QueueLag(NamedTuple):
 
 
 def queue_lags(overlay: Overlay, cluster: str | None = None, besides: Collection[int] = ()) -> Iterator[QueueLag]:
-    """Known queues on brokers whose lags are exact, the greatest lag first, without those of the groups `besides`. One
-    query."""
+    """Yields known queues on brokers whose lags are exact, the greatest lag first, without those of the groups
+    `besides`. One query."""
     rows = QueueSnapshot.objects.filter(KNOWN_LAG).exclude(group__in=besides)
     if cluster is not None:
         rows = rows.filter(group__cluster__name=cluster)

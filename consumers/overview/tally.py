@@ -121,7 +121,7 @@ def _tallied(row: dict[str, Any]) -> Tallied:
 
 
 def _why_unknown(overlay: Overlay) -> tuple[Case, Case]:
-    """Of groups whose brokers are read, but that are UNKNOWN or whose evaluation is late: why, and since when."""
+    """Returns why groups are UNKNOWN or their evaluation is late although their brokers are read, and since when."""
     is_never, is_unknown = Q(judged__isnull=True), Q(judged__state=State.UNKNOWN)
     whens = [(is_never, Value(CauseCode.NOT_EVALUATED.value), F("first_seen_at"))]
     if not overlay.nothing_is_late:
@@ -202,7 +202,7 @@ def _unread_cause(overlay: Overlay, cluster: ClusterAge, broker: BrokerAge, grou
 
 
 def _unjudged(overlay: Overlay, rows: Sequence[Tallied]) -> list[UnknownCause]:
-    """Groups whose brokers are read, but that are UNKNOWN or whose evaluation is late."""
+    """Returns groups whose brokers are read, but that are UNKNOWN or whose evaluation is late."""
     grouped: dict[tuple[int, str], list[Tallied]] = {}
     for row in rows:
         if row.unread_by is None and row.cause is not None:

@@ -39,7 +39,7 @@ def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | No
 
 
 def answers_of(group: ConsumerGroup) -> tuple[list[bool], Patience]:
-    """Returns for each present member whether it answered the last request, and how long its last report stays valid."""
+    """Returns whether each present member answered the last request, and how long its last report is valid."""
     present = Client.objects.filter(group=group, gone_by=None)
     answered = list(present.values_list("client_id", "running_info_at", "running_info_error"))
     answers = [at is not None and error is None for _, at, error in answered]

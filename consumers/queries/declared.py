@@ -65,7 +65,7 @@ def public(
 
 
 def answer(text: str | None = None, *, name: str | None = None, last: Sequence[str] = ()) -> Callable[[Row], Row]:
-    """Decorates a row: what the schema says of it, and its name there, if that is not the class's name without Row."""
+    """Decorates a row with its text in the schema, and with its name there if that is not the class's without Row."""
 
     def noted(row: Row) -> Row:
         row._answer = Answer(name or _name(row), text or answer_of(row).text, last)  # type: ignore[attr-defined]

@@ -149,7 +149,7 @@ class BrokerAge:
         return coded_reason(UnknownReason.DISPATCH_BEHIND, broker=self.name, behind_bytes=behind_bytes)
 
     def is_silent(self, now: datetime, limits: Limits) -> bool:
-        """Unread for so long that what was evaluated of it says nothing about now."""
+        """Whether the broker has been unread for so long that its last evaluation says nothing about the present."""
         if self.last_read_at is None or self.last_read_at - now > CLOCKS_DIFFER:
             return True
         return self.last_read_at < limits.known_since(now)

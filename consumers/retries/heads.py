@@ -111,10 +111,8 @@ def _unread(brokers: Iterable[BrokerAge], now: datetime) -> str | None:
 
 @dataclass(frozen=True)
 class Sendbacks:
-    """Whether failed messages of a group came back since its head stands, and why it is not known where it is not.
-
-    `refused`: what is known to keep all of them from being taken back; null where nothing is known to.
-    """
+    """Whether failed messages of a group were sent back since its head stopped moving, or why that is not known.
+    `refused`: a known reason why brokers accept none of them; null where there is none."""
 
     arrive: bool | None = None
     why_unknown: str | None = None
@@ -162,7 +160,7 @@ class StuckMessage(ConsumeMode):
 
     @property
     def seen_seconds(self) -> float:
-        """How long it is proven to have stood when the client was last heard."""
+        """Returns for how long the head had provably not moved when the client last answered."""
         return (self.told_at - self.since).total_seconds()
 
     @property
@@ -269,7 +267,7 @@ NOT_LOOKED_UP = gettext_lazy("the message has not been fetched yet")
 
 
 def blocked_heads(now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
-    """Those that stand for as long as the setting says, with all that `stuck_messages` needs."""
+    """Returns heads that have not moved for as long as the setting says, with all that `stuck_messages` needs."""
     rows = unfinished_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now, **of_groups)
     return rows.select_related("group__cluster", "queue__topic")
 

@@ -193,7 +193,7 @@ class LadderSums:
 
 
 def ladder_sums(rungs: Sequence[LadderRung], now: datetime) -> LadderSums:
-    """One level that was not looked into leaves all of it unknown."""
+    """One level without a sample leaves the sums unknown."""
     if (why := not_sampled(rungs)) is not None:
         names = ("messages", "looked_at", "of", "oldest_waiting", "next_to_fire")
         return LadderSums(None, None, None, None, None, dict.fromkeys(names, why))

@@ -1,7 +1,5 @@
-"""Rows of the delay levels that hold a group's retries. Each null has its reason beside it.
-
-A level's messages are of all groups: the broker's backlog is counted whole, what of it is this group's is a sample.
-"""
+"""Rows of the delay levels that hold a group's retries. Each null has its reason. A level holds messages of all groups:
+the broker's backlog is counted in full, and this group's share of it is sampled."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -252,7 +250,7 @@ def last_attempts(group: ConsumerGroup, rungs: Sequence[LadderRung], not_sampled
 
 
 def max_retries(group: ConsumerGroup) -> tuple[int | None, str | None, str]:
-    """The limit, who told it, and why nobody did. A limit that is null though it was told is none at all."""
+    """Returns the limit, its source, and why it is unknown. A null limit with a source means that there is no limit."""
     limits = {
         limit for client in Client.objects.filter(group=group, gone_by=None) if (limit := _own(client)) is not None
     }

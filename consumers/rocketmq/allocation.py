@@ -106,7 +106,7 @@ class ConsistentHash:
 
 
 def _ring(client_ids: Sequence[str], virtual_nodes: int) -> dict[int, str]:
-    """An id that comes again counts on from the nodes it has: two processes stand there twice as often."""
+    """A client id that is listed twice gets further nodes: two processes with one id are on the ring twice as often."""
     ring: dict[int, str] = {}
     nodes: Counter[str] = Counter()
     for client_id in client_ids:

@@ -1,4 +1,4 @@
-"""Finds the Java that this machine has, or says in one sentence what is missing."""
+"""Finds the Java of this machine, or says in one sentence what is missing."""
 
 import os
 import re

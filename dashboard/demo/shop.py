@@ -1,8 +1,6 @@
-"""The shop of the demo: its topics, its consumer groups, what a member of a group says of itself and is given, and what
-each group's handlers do with a message.
-
-Only facts and decisions: no Java, no clock, no process. What each group is there to show stands beside it.
-"""
+"""The shop of the demo: its topics, its consumer groups, what a member of a group reports and is assigned, and what
+each group's handlers do with a message. Only data and decisions: no Java, no clock, no process. Each group has a note
+of what it demonstrates."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

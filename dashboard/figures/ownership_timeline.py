@@ -332,7 +332,7 @@ def run_title(run: TimelineRun, timeline: Timeline) -> str:
 
 
 def _patterns(timeline: Timeline, edges: Sequence[datetime]) -> Iterator[Figure]:
-    """What is drawn over the cells, so that each kind is told apart without its colour."""
+    """Returns patterns that are drawn over the cells, so that each kind is recognizable without its colour."""
     for reason, found in sorted(boxes(timeline.queues, Holding.UNKNOWN).items()):
         yield _overlay(f"unknown: {reason}", edges, found, HATCH, {"width": 0})
     for holding, shape in PATTERNS.items():

@@ -1,7 +1,5 @@
-"""The retry backlog by delay level: messages of all groups, and this group's share of a sample.
-
-Two panels with an axis each: the one counts messages, the other tells what was found among those looked into.
-"""
+"""The retry backlog by delay level: messages of all groups, and this group's share of a sample. Two panels with an axis
+each: one counts messages, the other shows the sample."""
 
 from collections.abc import Sequence
 from datetime import datetime

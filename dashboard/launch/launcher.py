@@ -46,7 +46,7 @@ def worker_program(queue: str, pool: tuple[str, ...], environ: Mapping[str, str]
 
 
 def poll_worker(environ: Mapping[str, str]) -> Program:
-    """Threads of one process: they share connections and what is known of each broker."""
+    """Runs polls in threads of one process, which share connections and what is known of each broker."""
     return worker_program("poll", ("-P", "threads", "-c", "4"), environ)
 
 
@@ -86,7 +86,8 @@ def user_has_clusters() -> bool:
 
 
 def watch(name: str, namesrv: str, **files: str) -> None:
-    """Registers the cluster, or changes what is named of it. Raises CommandError where that makes no sense."""
+    """Registers the cluster, or changes the given options of it. Raises CommandError for options that contradict each
+    other."""
     call_command("cluster", "add", name, namesrv=namesrv, **files, stdout=io.StringIO())
 
 

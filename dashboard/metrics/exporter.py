@@ -228,7 +228,7 @@ def _numbers(reported: Iterable[MemberNumbers], field: str) -> Iterator[tuple[st
 
 
 def _member_numbers(cluster: ExporterCluster) -> Iterator[MemberNumbers]:
-    """The labels of each member and topic, with what the member says of it."""
+    """Yields the labels of each member and topic, with the numbers that the member reports for the topic."""
     for group in cluster.groups.values():
         if group.members is None:
             continue

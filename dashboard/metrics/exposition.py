@@ -92,7 +92,7 @@ Sample = tuple[Labels, float]
 
 @dataclass
 class Bounds:
-    """Families pass through as they are written; `left_out` comes last and tells what was left out of them."""
+    """Families pass through as they are written. `left_out` comes last and reports what was left out of them."""
 
     most: int
     beyond: dict[str, int] = field(default_factory=dict)

@@ -150,7 +150,7 @@ def unknown_samples(
     ages: Sequence[ClusterAge], clusters: Sequence[ClusterRow], pipeline: PipelineStatus,
     name_server_ages: Mapping[str, float | None], now: datetime, limits: Limits,
 ) -> Samples:  # fmt: skip
-    """What is unknown of clusters and of the site, with an empty group and cluster for what is of no single one."""
+    """Yields what is unknown of clusters and of the site. Group and cluster are empty for what has neither."""
     for cluster in ages:
         words = {broker_word(broker, now, limits) for broker in cluster.brokers}
         for word in sorted(word for word in words if word is not None):

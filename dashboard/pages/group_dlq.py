@@ -74,7 +74,7 @@ def dlq_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @require_POST
 @login_required
 def dlq_read(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    """Asks for a look, and shows the list again: the page tells what becomes of it."""
+    """Requests a pass over the DLQ and shows the list again, with the progress of the pass."""
     found = group_or_404(cluster, group)
     frame = frame_of(request, timezone.now())
     try:
@@ -262,7 +262,8 @@ def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view
 
 
 def _attempts(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, *, may_see: bool) -> str | None:
-    """Where the message's attempts are looked up; null for whoever may not, and for a message that is not listed."""
+    """Returns the address of the message's attempts. Returns None without the permission, and for a message that is not
+    listed."""
     if letter is None or not may_see:
         return None
     topic = {"topic": letter.origin_topic} if letter.origin_topic else {}

@@ -211,7 +211,7 @@ def offset_line(row: OffsetRow) -> OffsetLine:
 
 
 def _findings(row: OffsetRow) -> list[str]:
-    """What is wrong with offsets that are known; why one is not known stands in its own place."""
+    """Returns what is wrong with known offsets. Why an offset is unknown stands in its own cell."""
     sentences = [_store_finding(store) for store in row.stores if store.finding and store.offset is not None]
     anomalies = [reason for reason in row.exposure.unknown.values() if reason_code(reason) in EXPOSURE_ANOMALIES]
     return list(dict.fromkeys([*sentences, *anomalies, *row.exposure.notes]))

@@ -92,7 +92,7 @@ def filters_of(frame: Frame) -> RebalanceFilters:
 
 
 def lines_of(frame: Frame, events: list[RebalanceEvent]) -> list[Line]:
-    """An episode's rebalances stand together, where its newest stands."""
+    """Returns the rebalances of an episode together, at the place of the newest."""
     episodes: dict[tuple[str, str, object], list[RebalanceEvent]] = {}
     for event in events:
         episodes.setdefault((event.cluster, event.group, event.episode_since), []).append(event)

@@ -262,7 +262,7 @@ READERS: dict[Typed, Callable[[dict[str, Any], str], Any]] = {
 
 @dataclass(frozen=True)
 class KindLine:
-    """One choice. `field` is the input of its value, if it has one, `errors` what is wrong with what is typed there."""
+    """One choice. `field` is the input of its value, if it has one; `errors` what is wrong with the typed value."""
 
     name: str
     label: str | Promise

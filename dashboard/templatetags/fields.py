@@ -133,7 +133,7 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
 
 
 def _is_shown_beside(row: Any, name: str, reason: str) -> bool:
-    """The reason stands in full where the row's lag is said, or where its kinds are."""
+    """Whether the row shows the reason in full with its lag, or with its kinds."""
     of_its_kind = getattr(row, "flag_reasons", {}).get(Flag.OUTSIDE_STORE)
     return reason == of_its_kind or (name != "lag_messages" and reason == getattr(row, "unknown_reason", None))
 
@@ -172,7 +172,8 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
 
 
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:
-    """`≥ 44 · since 13:39:20`: what is known of a number; why it is not the whole on hover and for a screen reader."""
+    """Returns `≥ 44 · since 13:39:20`: the known part of a number. Why the number is not complete is on hover and for a
+    screen reader."""
     begun = ""
     if since:
         begun = format_html(

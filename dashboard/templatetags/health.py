@@ -56,7 +56,7 @@ def attention(row: Any) -> SafeString:
 
 @register.simple_tag
 def health_links(row: Any) -> SafeString:
-    """All reasons but the state, which stands beside them; each leads to the tab that tells more."""
+    """Returns all reasons but the state, which stands beside them. Each leads to the tab with details."""
     links = [
         (f"health-{place}", reverse(PAGES[one.code], args=(row.cluster, row.group)), one.text)
         if one.code in PAGES
@@ -72,7 +72,8 @@ def health_links(row: Any) -> SafeString:
 
 @register.filter
 def findings(row: Any) -> str:
-    """What is wrong of it beside its state, in a list: `5 dead letters/min · 2 queues with two owners`."""
+    """Returns what is wrong with the group besides its state, in a list: `5 dead letters/min · 2 queues with two
+    owners`."""
     wrong = (HealthLevel.CRITICAL, HealthLevel.WARNING)
     return " · ".join(one.text for one in _beside_state(row) if one.level in wrong)
 

@@ -56,7 +56,7 @@ def table_of(tables: Mapping[str, DelayTable], cluster: str) -> DelayTable | Non
 
 @register.simple_tag(takes_context=True)
 def level_delay(context: template.Context, head: LevelHead) -> SafeString:
-    """How long the level delays, as every broker says it that says anything."""
+    """Returns the delay of the level, as reported by every broker that reports one."""
     if not head.delays:
         return unknown(context, _("no broker reports the delay of this level"), brief=True)
     return format_html("{}", " / ".join(duration(delay) for delay in head.delays))

@@ -72,8 +72,8 @@ class Polled:
 
 @dataclass(frozen=True)
 class LateTimes:
-    """`stands_since`: an offset with a lag that has not moved since then stands. `allowed_since`: messages that wait
-    since a later time are within the threshold, whoever is there to consume them."""
+    """`stands_since`: an offset with a lag that has not moved since then is stuck. `allowed_since`: messages that have
+    waited only since a later time are within the threshold, whether or not a member is present."""
 
     evaluated_at: datetime
     stands_since: datetime
@@ -211,7 +211,8 @@ def _distance(lower: int | None, upper: int | None) -> int | None:
 
 
 def _expired(minimum: int | None, consumed: int | None, maximum: int | None) -> int | None:
-    """An offset beyond the end of the queue is from another life of it: it tells nothing."""
+    """Returns None for an offset beyond the end of the queue: the topic was recreated, and the offset belongs to the
+    earlier one."""
     if minimum is None or consumed is None or (maximum is not None and max(minimum, consumed) > maximum):
         return None
     return max(0, minimum - consumed)
@@ -280,8 +281,9 @@ def time_lag(
     read_at: datetime | None = None,
     waited: float | None = None,
 ) -> TimeLag:
-    """Zero exactly where the lag is zero. An evaluated zero beside a lag is from before the lag: then polls tell, if
-    they can. `waited`: how long the first message has waited at least, which is told while no evaluation tells."""
+    """Returns zero exactly where the lag is zero. An evaluated zero with a lag is older than the lag: then polls have
+    the time lag, if any. `waited`: how long the first message has waited at least, used while there is no valid
+    evaluation."""
     if read.lag_messages == 0:
         return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None, read_at)
     if not read.lag_messages_at_least:

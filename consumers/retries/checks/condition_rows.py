@@ -94,7 +94,7 @@ class Condition:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """For sorting: what does not hold first, the worst of it before the rest, then what is not known."""
+        """For sorting: failed conditions first, the most severe before the others, then unknown ones."""
         known = 0 if self.ok is False else 1 if self.ok is None else 2
         return known, list(FindingSeverity).index(self.severity), list(ConditionName).index(self.name)
 
@@ -204,7 +204,7 @@ def why_unknown(broker: BrokerConditions) -> str:
 
 
 def _all(*claims: bool | None) -> bool | None:
-    """False as soon as one is: what is not known of the others cannot help."""
+    """Returns False as soon as one value is False: unknown others cannot change that."""
     if False in claims:
         return False
     return None if None in claims else True
@@ -250,7 +250,7 @@ def unknown(reason: str, cure: str, *, severity: FindingSeverity | None = None) 
 
 
 class Configured(NamedTuple):
-    """What one broker says of a group, as it is stored."""
+    """The configuration of a group at one broker, as it is stored."""
 
     group: str
     retry_queue_nums: int | None

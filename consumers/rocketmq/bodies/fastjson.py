@@ -64,7 +64,7 @@ def loads_plain(body: bytes) -> object:
 
 
 def readable(text: str) -> str:
-    """With U+FFFD in the place of what is no text: for texts of headers, whose answer counts all the same."""
+    """Returns the text with U+FFFD in place of bytes that are no text, for headers whose answer is valid anyway."""
     return _NO_TEXT.sub(_REPLACED, text)
 
 

@@ -185,7 +185,8 @@ def _split(pattern: re.Pattern[bytes], table: bytes) -> list[list[bytes]] | None
 
 
 def _table_bytes(body: bytes) -> bytes | None:
-    """What stands between the braces of the offsetTable, if that comes last and all before it is standard JSON."""
+    """Returns the bytes between the braces of the offsetTable, if the table is last and everything before it is
+    standard JSON."""
     start = body.find(_TABLE)
     if start < 0 or not body.endswith(b"}}"):
         return None

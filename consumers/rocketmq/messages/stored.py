@@ -39,8 +39,8 @@ class StoredMessage:
 
     @cached_property
     def properties(self) -> dict[str, str]:
-        """Read when first asked for; most callers want the store time alone. What is no text, or a NUL, which
-        PostgreSQL does not store, stands as U+FFFD."""
+        """Decoded at the first access; most callers need the store time alone. U+FFFD stands for bytes that are no
+        text, and for NUL, which PostgreSQL does not store."""
         text = self.raw_properties.decode(errors="replace").replace("\x00", "\ufffd")
         pairs = (pair.partition("\x01") for pair in text.split("\x02"))
         return {name: value for name, separator, value in pairs if separator}
@@ -58,7 +58,8 @@ class PullOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class Pulled:
-    """`next_offset` is where the broker says to go on; the ends of the queue are null where it did not tell."""
+    """`next_offset` is the offset to go on from, as the broker says. The ends of the queue are null where the broker
+    did not send them."""
 
     outcome: PullOutcome
     messages: tuple[StoredMessage, ...]

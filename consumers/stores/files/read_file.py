@@ -110,7 +110,7 @@ def _whole_number(
 
 
 def read_offset(value: object, where: str) -> tuple[int | None, list[Finding]]:
-    """What is not a whole number of 64 bits is no offset; a negative one is kept with a finding."""
+    """Returns None for anything but a whole number of 64 bits. A negative number is returned with a finding."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None, [Finding(FileCode.OFFSET_KIND, where, {"held": json_kind(value)})]
     if not -INT64 <= value < INT64:

@@ -283,9 +283,8 @@ class FoundFiles:
 
 
 def find_files(globs: Sequence[FileGlob], known: Iterable[str], most: int, folders: Sequence[str]) -> FoundFiles:
-    """`known` are paths that were found before: they are looked for again as long as a glob would match them.
-
-    No folder outside of `folders` is looked through."""
+    """`known` are paths that were found before. They are looked for again as long as a glob would match them. No folder
+    outside `folders` is searched."""
     brokers: dict[Path, str | None] = {}
     failures: list[StoredFile] = []
     remembered = list(known)

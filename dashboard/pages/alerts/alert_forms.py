@@ -1,8 +1,6 @@
-"""Forms of Alerts, made of the fields that `consumers/alerts` declares.
-
-A form only reads what was typed, as values of JSON. What may be stored is for the checks of the fields, which REST asks
-too: their sentences stand beside the fields as the form's own do.
-"""
+"""Forms of Alerts, made of the fields that `consumers/alerts` declares. A form only converts what was typed to values
+of JSON. The checks of the fields, which REST uses too, decide what may be stored. Their sentences stand beside the
+fields, as the form's own do."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -135,7 +133,7 @@ def _list(text: str) -> list[str]:
 
 
 def _whole(text: str) -> int | str:
-    """What is no number is left to the check, which says so."""
+    """Returns text that is no number as it is: the check of the field refuses it."""
     number = whole_number(text, SHORT)
     return text if number is None else number
 
@@ -193,7 +191,7 @@ class AlertForm(forms.Form):
         return {name: str(found[0]) for name, found in self.errors.items()}
 
     def value(self, name: str) -> Any:
-        """As it is shown: what was typed, or what is stored."""
+        """Returns what was typed, else what is stored."""
         return self[name].value()
 
     def lines(self, errors: Mapping[str, str]) -> dict[str, dict[str, Any]]:

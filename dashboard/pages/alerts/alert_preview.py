@@ -110,7 +110,7 @@ def _fired_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
 
 
 def unknown_words(result: Mapping[str, Any]) -> str:
-    """What is not known of subjects while there is data of others. Empty where that is nothing."""
+    """Returns the share of values that are unknown while other subjects have data. Returns "" where there are none."""
     share = result.get("unknown_share_in_data", result["unknown_share"])
     if not share:
         return ""
@@ -141,7 +141,7 @@ def step_words(result: Mapping[str, Any]) -> str:
 
 
 def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
-    """What the rule that is kept did in that time, beside the number of the replay."""
+    """Returns what the stored rule did in that time, compared with the replay."""
     words = {"n": count(found["fired"]), "name": row.rule["name"]}
     sentence = (
         ngettext(
@@ -270,7 +270,7 @@ def _may_cancel(request: HttpRequest, preview: UUID) -> bool:
 
 
 def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:
-    """The form with the values that were looked at: of the rule of that name, where it is kept."""
+    """Returns the form with the values of the preview, for the stored rule of that name, if there is one."""
     form = RuleForm(None, stored(rule))
     fields: list[tuple[str, str]] = [("enabled", "1" if rule.enabled else "")]
     for name in form.entries:

@@ -231,7 +231,7 @@ def form_shown(
 
 
 def _prefilled(request: HttpRequest, shown: dict[str, Any]) -> RuleForm:
-    """What a link says in the place of what is there; `cluster` is the page's own."""
+    """Returns the values that a link gives in place of the stored ones. `cluster` is the page's own."""
     for name, values in request.GET.lists():
         if name not in ("cluster", "range", "copy"):
             shown[name] = values if name == "states" else values[-1]

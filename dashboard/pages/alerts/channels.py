@@ -58,7 +58,7 @@ class ChannelForm(AlertForm):
             self.fields[name].widget.attrs["rows"] = ROWS_OF[name]
 
     def entered(self) -> dict[str, Any]:
-        """Without what is to stay as it is stored."""
+        """Returns the entered values without those that stay as they are stored."""
         fields = {name: value for name, value in self.cleaned_data.items() if name not in self.address}
         typed = QueryDict() if not isinstance(self.data, QueryDict) else self.data
         for name, entry in self.address.items():

@@ -123,7 +123,7 @@ def held_as_seen(row: Row | None, posted: Mapping[str, str]) -> Row | None:
 
 
 def version_shown(row: Row | None, posted: Mapping[str, str], errors: Mapping[str, str]) -> str:
-    """Of the form: the one that it was opened with, until its reader was told that another one is kept."""
+    """Returns the version with which the form was opened, until a refusal has shown that another version is stored."""
     if row is None:
         return ""
     return version_of(row) if VERSION in errors else posted.get(VERSION) or version_of(row)

@@ -88,7 +88,7 @@ def thread_dump_part(request: HttpRequest, cluster: str, client: str) -> HttpRes
 @never_cache
 @login_required
 def thread_dump(request: HttpRequest, cluster: str, client: str) -> HttpResponse:
-    """Asks for a dump; the page tells what becomes of it. `before`: the dump that it is compared with."""
+    """Requests a dump; the page shows its progress. `before`: the dump that it is compared with."""
     check(request.user, MAY_DUMP, cluster)
     now = timezone.now()
     wanted = _wanted(cluster, client)

@@ -149,7 +149,8 @@ class MemberLine:
 def member_lines(
     rows: Sequence[MemberRow], owners: Sequence[str], expected: Mapping[str, int] | None
 ) -> list[MemberLine]:
-    """What is odd first, then the busiest. `expected` by client id; null where it is not known of the group."""
+    """Returns anomalies first, then the busiest members. `expected` by client id; None where it is not known for the
+    group."""
     colours = {owner: colour_number(place) for place, owner in enumerate(owners)}
     busiest = max((row.messages_per_second or 0 for row in rows), default=0)
     lines = [
@@ -246,8 +247,8 @@ class SubscriptionLine:
 
 
 def subscription_lines(rows: Sequence[SubscriptionRow]) -> list[SubscriptionLine]:
-    """Those that stand first, by topic and how many say so; then those of the past, the newest first. Members that
-    restart say the same under new IDs: what they said before is one line."""
+    """Returns current subscriptions first, by topic and number of members, then past ones, the newest first. Members
+    that restart report the same under new IDs: their earlier reports are one line."""
     current: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
     ended: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
     for row in rows:

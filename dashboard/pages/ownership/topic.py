@@ -106,7 +106,7 @@ def topic_time_lag(request: HttpRequest, cluster: str, topic: str) -> HttpRespon
 
 @page
 def topic_rates(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
-    """What is produced, and what each group consumes of it."""
+    """Returns the produce rate of the topic, and the consume rate of each of its groups."""
     now = timezone.now()
     found = topic_or_404(cluster, topic)
     shown = _charted(request, now, found)

@@ -1,4 +1,5 @@
-"""Requests that are wrong, with a sentence that says what is allowed; and the answer while the database is away."""
+"""Answers to wrong requests, with a sentence that says what is allowed; and the answer while the database does not
+respond."""
 
 import sys
 from collections.abc import Iterable

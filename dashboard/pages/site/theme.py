@@ -1,4 +1,4 @@
-"""Light, dark, or as the system says: kept in a cookie, so that the server renders the right one at once."""
+"""Light, dark, or as the system says: stored in a cookie, so that the server renders the right one at once."""
 
 from typing import Any
 
