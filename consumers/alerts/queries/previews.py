@@ -7,9 +7,17 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from consumers.alerts.preview.notes import notes
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.stored import worded_result
-from consumers.models import UNFINISHED_PREVIEWS, AlertRule, PreviewStatus, RulePreview
+from consumers.models import (
+    UNFINISHED_PREVIEWS,
+    AlertRule,
+    Comparison,
+    Measure,
+    PreviewStatus,
+    RulePreview,
+    SubjectKind,
+)
 from consumers.queries.declared import answer, answered, public
 from consumers.words.reasons import stored_words
 
@@ -64,7 +72,7 @@ def find_preview(preview_id: UUID) -> PreviewRow | None:
 
 
 def _with_notes(rule: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    return worded_result(result) | {"notes": notes(AlertRule(**rule), result["step_seconds"])}
+    return worded_result(result) | {"notes": _notes(AlertRule(**rule), result["step_seconds"])}
 
 
 def unfinished_of(user: Any) -> UUID | None:
@@ -98,3 +106,32 @@ def _reasons(preview: RulePreview) -> dict[str, str]:
         "result": no_result,
         "error": _("no error"),
     }
+
+
+def _notes(rule: AlertRule, step_seconds: int) -> list[str]:
+    """Returns what to know of a preview besides its numbers, in the language of the request."""
+    spec = SPECS[Measure(rule.measure)]
+    sentences = [_("A condition that was met before the range counts from the start of the range.")]
+    if step_seconds > 60:
+        words = {"minutes": step_seconds // 60}
+        sentences.append(
+            _(
+                "Uses one window in %(minutes)s minutes, because the selection is large: shorter conditions may "
+                "be missed. Choose a shorter range or fewer groups to use every minute."
+            )
+            % words
+        )
+    if rule.comparison == Comparison.IN:
+        sentences.append(
+            _(
+                "The state of an offset that does not move counts from its last move, any other state from "
+                "its evaluation."
+            )
+        )
+    if spec.note:
+        sentences.append(str(spec.note))
+    if rule.labels or rule.overrides:
+        sentences.append(_("Uses today's notes and labels."))
+    if spec.subject == SubjectKind.GROUP and not spec.knows_exclusions:
+        sentences.append(_("Whether a group is paused, or offline by habit, is known for today only."))
+    return sentences
