@@ -195,7 +195,7 @@ class FindingPage:
 
 def finding_list(filters: FindingFilters, now: datetime, *, page: int, page_size: int) -> FindingPage:
     """The worst first, then the newest. Checks that are late are findings too: one per cluster. Eight queries."""
-    late = _late_rows(filters, now)
+    late = late_checks(filters, now)
     counts = dict.fromkeys(FindingSeverity, 0)
     for severity, number in _open(filters).order_by().values_list("severity").annotate(Count("pk")):
         counts[FindingSeverity(severity)] += number
@@ -219,7 +219,7 @@ def _unchecked(filters: FindingFilters, counts: Mapping[FindingSeverity, int], n
     code = FindingCode(filters.code)
     covering = [name for name, codes in COVERS.items() if code in codes]
     checks = _open(every).filter(code=FindingCode.RETRY_CHECKS_UNKNOWN).values_list("params", flat=True)
-    late = 0 if code is FindingCode.NOT_CHECKED else len(_late_rows(every, now))
+    late = 0 if code is FindingCode.NOT_CHECKED else len(late_checks(every, now))
     return late + _open(every).filter(code__in=covering).count() + sum(code in params["checks"] for params in checks)
 
 
@@ -260,7 +260,7 @@ def checked_since(now: datetime) -> datetime:
     return now - timedelta(seconds=limits().kinds.evidence_seconds)
 
 
-def _late_rows(filters: FindingFilters, now: datetime) -> list[FindingRow]:
+def late_checks(filters: FindingFilters, now: datetime) -> list[FindingRow]:
     """One for each cluster with groups whose checks are late, or of which nothing was ever scraped. Two queries."""
     if filters.code not in (None, FindingCode.NOT_CHECKED):
         return []

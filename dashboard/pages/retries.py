@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from consumers.dead_letters.filters import DeadLetterFilters
 from consumers.dead_letters.listing import dead_letter_list
-from consumers.findings.queries import FindingFilters, open_count
+from consumers.findings.queries import FindingFilters, late_checks, open_count
 from consumers.groups.detail import group_head
 from consumers.groups.listing import ORDERINGS, group_list
 from consumers.groups.rows import GroupFilters
@@ -116,11 +116,17 @@ def retries_context(request: HttpRequest) -> dict[str, Any]:
     failing = failing_groups(frame.cluster, frame.now)
     blocked, blocked_count = all_blocked(frame.cluster, frame.now, BLOCKED)
     delays = delay_summary(frame.cluster, frame.now)
+    doubtful = open_count(FindingFilters(code=FindingCode.RETRY_CHECKS_UNKNOWN, cluster=frame.cluster))
+    not_checked = late_checks(FindingFilters(cluster=frame.cluster), frame.now)
+    shown = [one for one in frame.clusters if frame.cluster in (None, one.name)]
+    are_scraped = all(one.masters and one.brokers_read == len(one.masters) for one in shown)
     return context(
         frame,
+        are_checked=are_scraped and not doubtful and not not_checked,
+        not_checked=not_checked,
         failing=[(row, _page_of(frame, row)) for row in failing[:FAILING]],
         failing_more=max(0, len(failing) - FAILING),
-        doubtful=open_count(FindingFilters(code=FindingCode.RETRY_CHECKS_UNKNOWN, cluster=frame.cluster)),
+        doubtful=doubtful,
         doubtful_href=frame.to("findings", code=FindingCode.RETRY_CHECKS_UNKNOWN),
         late=[(row.cluster, finding) for row in delays for finding in row.levels.findings],
         delays=delays[:BROKERS],

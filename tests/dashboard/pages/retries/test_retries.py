@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Broker, ConsumerGroup, DelayLevel, GroupBroker, GroupTotal
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour
-from tests.health_rows import a_finding
+from tests.health_rows import a_finding, was_checked
 from tests.retry_rows import a_queue_is_blocked, levels_wait, retries_work
-from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total
+from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
 
 pytestmark = pytest.mark.django_db
 URL = "/retries/"
@@ -41,17 +41,31 @@ def listed(client: Client, query: str = "") -> list[str]:
 
 
 def test_where_nothing_is_wrong_it_says_what_would_stand_there(admin_client: Client, group: ConsumerGroup) -> None:
-    assert "No check fails on the scraped brokers." in section(admin_client, "failing")
+    was_checked(group)
+    assert "No check fails." in section(admin_client, "failing")
     assert "No blocked queue is known." in section(admin_client, "blocked")
+
+
+def test_no_check_passes_on_a_broker_that_is_not_scraped(admin_client: Client, group: ConsumerGroup) -> None:
+    was_checked(group)
+    Broker.objects.filter(name="broker-a").update(last_read_at=ago(600), failing_since=ago(600), error="refused")
+    assert "No failing check is known." in section(admin_client, "failing")
+
+
+def test_groups_whose_checks_are_late_are_named_where_none_fails(admin_client: Client, group: ConsumerGroup) -> None:
+    said = section(admin_client, "failing")
+    assert "No failing check is known." in said
+    assert "1 group not checked." in said
 
 
 def test_checks_that_could_not_be_made_are_told_beside_those_that_pass(
     admin_client: Client, group: ConsumerGroup
 ) -> None:
+    was_checked(group)
     assert "unknown" not in section(admin_client, "failing")
     a_finding(group, "retry_checks_unknown", "unknown")
     said = section(admin_client, "failing")
-    assert "No check fails on the scraped brokers." in said
+    assert "No failing check is known." in said
     assert "Some checks of 1 group are unknown. show which" in said
     assert 'href="/findings/?code=retry_checks_unknown"' in admin_client.get(URL).text
 
