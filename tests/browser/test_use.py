@@ -1,3 +1,4 @@
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -148,3 +149,17 @@ def test_every_control_has_a_name_and_every_id_is_unique(site: Site, path: str) 
     assert nameless == []
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("site", [{"timezone_id": "Asia/Shanghai"}], indirect=True)
+def test_a_time_tells_on_hover_what_it_is_where_the_browser_is(site: Site) -> None:
+    page = site.open("/groups/prod-a/inventory/")
+    shown = page.locator("main time:visible").first
+    in_utc = shown.get_attribute("title")
+    assert in_utc is not None
+    local = datetime.strptime(in_utc, "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC) + timedelta(hours=8)
+    for _ in range(2):
+        page.mouse.move(0, 0)
+        shown.hover()
+        expect(shown).to_have_attribute("title", f"{in_utc} · {local:%Y-%m-%d %H:%M:%S} Asia/Shanghai")
+    assert site.objections == []
