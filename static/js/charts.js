@@ -82,6 +82,7 @@
         element.on("plotly_relayout", (changed) => follow(element, changed));
       }
       chartLabels.makeRoom(element);
+      chartData.offer(element);
       note.textContent = "";
       delete element.dataset.stale;
       element.dataset.drawn = new Date().toISOString().slice(11, 19);
