@@ -56,9 +56,11 @@ SELECTIONS = {
 # the next begins.
 WAITING = ("live", "judged", "browser", "faults", "short-faults", "spark")
 WAITING_AT_ONCE = 3
-# They take every processor, so one at a time, and give way: a third of another's share where there is not enough for
-# all. With less than that, a long test would run out of its time.
+# They take every processor, so one at a time.
 COMPUTING = ("fast", "site", "postgres")
+# What has no real consumers leaves the processors to what has them, and deadlines of theirs: a third of another's share
+# where there is not enough for all. With less than that, a long test would run out of its time.
+PATIENT = (*COMPUTING, "browser", "spark")
 GIVING_WAY = ["nice", "-n", "5"]
 # They record what their tests send to SQLite. The tier of PostgreSQL comes after them, and sends each of these
 # statements once.
@@ -97,7 +99,7 @@ _printing = threading.Lock()
 
 def command_of(tier: str, report: Path) -> list[str]:
     pytest = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *SLOWEST, *SELECTIONS[tier]]
-    return [*GIVING_WAY, *pytest] if tier in COMPUTING else pytest
+    return [*GIVING_WAY, *pytest] if tier in PATIENT else pytest
 
 
 def run_tier(tier: str, environ: Mapping[str, str], report: Path, aside: Path | None = None) -> Outcome:
