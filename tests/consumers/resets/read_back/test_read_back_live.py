@@ -42,10 +42,10 @@ class Site:
     def ports(self) -> Ports:
         return Ports.of(self._row, self._wire, deadline_seconds=self.deadline_seconds)
 
-    def topic(self, name: str) -> str:
+    def topic(self, name: str, messages: int = MESSAGES) -> str:
         self._admin.create_topic(name, 2)
         for queue_id in (0, 1):
-            self._admin.send(name, BROKER, queue_id, MESSAGES)
+            self._admin.send(name, BROKER, queue_id, messages)
         return name
 
     def group(self, name: str) -> ConsumerGroup:
@@ -84,7 +84,7 @@ def site(rocketmq: RocketMQ, java_admin: JavaAdmin, settings: Any) -> Iterator[S
     wire.close()
 
 
-def a_plan(group: ConsumerGroup, topic: str, targets: list[int], members: list[str]) -> Reset:
+def a_plan(group: ConsumerGroup, topic: str, targets: list[int], members: list[str], messages: int = MESSAGES) -> Reset:
     model, way = ("CLUSTERING", "CONSUME_PASSIVELY") if members else (None, None)
     seen = {"members": members, "orderly": None, "message_model": model, "consume_type": way}
     address = group.cluster.brokers.get(name=BROKER).address
@@ -92,7 +92,7 @@ def a_plan(group: ConsumerGroup, topic: str, targets: list[int], members: list[s
     by = {"applied_by": an_operator(), "applied_by_name": "ann"}
     reset = a_reset(group, status=ResetStatus.APPLYING, seen=seen, started_at=timezone.now(), **by)
     for queue_id, target in enumerate(targets):
-        a_reset_queue(reset, queue_id, topic=topic, target=target, min_offset=0, max_offset=MESSAGES)
+        a_reset_queue(reset, queue_id, topic=topic, target=target, min_offset=0, max_offset=messages)
     return reset
 
 
@@ -122,13 +122,15 @@ def test_a_member_that_begins_at_the_targets_is_told_by_its_commits(
 ) -> None:
     # It ends once the member has committed, which takes a busy machine some seconds.
     settings.RESET_READ_BACK_SECONDS = 60
-    topic, group = site.topic("ReadBackMoves"), site.group("read-back-moves")
+    # Without the reset the member would come to the second target a minute after its start.
+    messages, ahead = 1000, 980
+    topic, group = site.topic("ReadBackMoves", messages), site.group("read-back-moves")
     membership = {"group": group.name, "topic": topic, "instance": "read-back", "commit_milliseconds": 1000}
-    slow = {"seconds": (0.02, 0.02), "hold_messages": 20, "pull_messages": 4, "threads": 2, **membership}
+    slow = {"seconds": (0.06, 0.06), "hold_messages": 20, "pull_messages": 4, "threads": 2, **membership}
     with CountingConsumers(rocketmq.namesrv, rocketmq_jars, tmp_path / "member", [slow]) as consumers:
         while (site.stands(group.name, topic, 0) or 0) < 60:
             time.sleep(0.1)
-        reset = a_plan(group, topic, [5, 300], ["127.0.0.1@read-back"])
+        reset = a_plan(group, topic, [5, ahead], ["127.0.0.1@read-back"], messages)
         rows = site.apply(reset)
         consumed = consumers.consumed()
 
@@ -136,8 +138,8 @@ def test_a_member_that_begins_at_the_targets_is_told_by_its_commits(
     assert reset.status == ResetStatus.APPLIED
     assert consumed[topic, 0, 4] == 1
     assert consumed[topic, 0, 5] == 2
-    assert consumed[topic, 1, 299] == 0
-    assert consumed[topic, 1, 300] == 1
+    assert consumed[topic, 1, ahead - 1] == 0
+    assert consumed[topic, 1, ahead] == 1
 
 
 def test_a_broker_that_stops_answering_leaves_its_queues_unknown(site: Site) -> None:
