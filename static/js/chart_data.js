@@ -53,17 +53,16 @@ window.chartData = (function () {
     const { series, times, why } = tableOf(traces);
     const table = document.createElement("table");
     const heads = table.createTHead().insertRow();
-    for (const name of [details.dataset.time, ...series.map((one) => one.name)]) {
-      const head = heads.appendChild(document.createElement("th"));
-      head.scope = "col";
-      head.textContent = name;
-    }
+    const head = (row, scope, className, text) => {
+      const made = row.appendChild(document.createElement("th"));
+      Object.assign(made, { scope, className, textContent: text });
+    };
+    head(heads, "col", "", details.dataset.time);
+    series.forEach((one) => head(heads, "col", "num", one.name));
     const body = table.createTBody();
     for (const at of [...times].reverse()) {
       const row = body.insertRow();
-      const head = row.appendChild(document.createElement("th"));
-      head.scope = "row";
-      head.textContent = moment(at);
+      head(row, "row", "nowrap", moment(at));
       for (const one of series) {
         const cell = row.insertCell();
         cell.className = "num";
