@@ -3,7 +3,7 @@ import time
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from consumers.models import GroupTotal
+from consumers.models import GroupState, GroupTotal
 from tests.browser.conftest import Site
 
 pytestmark = pytest.mark.usefixtures("shop")
@@ -71,6 +71,19 @@ def test_nothing_moves_on_a_refresh(site: Site) -> None:
     before = page.evaluate("[...document.querySelectorAll('h2')].map(e => e.getBoundingClientRect().top)")
     refresh(page)
     assert page.evaluate("[...document.querySelectorAll('h2')].map(e => e.getBoundingClientRect().top)") == before
+
+
+def test_a_state_that_changed_is_read_out_once(site: Site) -> None:
+    page = site.open("/groups/prod-a/billing/")
+    changed = page.locator("#changed[role=status]")
+    refresh(page)
+    expect(changed).to_have_text("")
+    GroupState.objects.filter(group__name="billing").update(state="STOP")
+    refresh(page)
+    expect(changed).to_have_text("STOP")
+    page.evaluate("document.getElementById('changed').textContent = ''")
+    refresh(page)
+    expect(changed).to_have_text("")
 
 
 def test_it_says_when_the_server_cannot_be_reached_and_when_it_can_again(site: Site) -> None:
