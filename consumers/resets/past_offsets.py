@@ -42,6 +42,7 @@ from consumers.words.spans import age, utc
 # A broker that was silent then was read shortly before; what it said still earlier says nothing of the moment.
 LOOKED_BACK = timedelta(minutes=15)
 PLACE = ("topic", "broker", "queue_id")
+Keys = Collection[QueueKey]
 FACTS = ("taken_at", "kind", "consumer_offset", "broker_offset", "unknown_reason")
 
 
@@ -213,7 +214,7 @@ def queues_of_then(cluster: str, group: str, at: datetime, topics: Collection[st
 
 
 def targets_of_then(
-    cluster: str, group: str, at: datetime, keys: Collection[QueueKey], now: datetime
+    cluster: str, group: str, at: datetime, keys: Keys, now: datetime
 ) -> tuple[dict[QueueKey, int | str], tuple[str, ...]]:
     """By queue, and warnings. Raises ResetRefused."""
     then = stood_then(cluster, group, at)
@@ -273,7 +274,7 @@ def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
 # Where another group of the same cluster stands, asked of its masters queue by queue.
 
 
-def offsets_of(source: str, keys: Collection[QueueKey], ports: Ports) -> dict[QueueKey, int | str]:
+def offsets_of(source: str, keys: Keys, ports: Ports) -> dict[QueueKey, int | str]:
     """By queue: the offset, or why there is none."""
     return ports.wire.run(_asked(source, sorted(keys), ports))
 
@@ -360,30 +361,22 @@ def _before(row: ResetQueue) -> int | str:
 # Masters and the history may take long: `kept` asks them.
 
 
-def copied(
-    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
-) -> Given:
+def copied(reset: Reset, keys: Keys, ports: Ports, now: datetime, with_heartbeat: WithHeartbeat) -> Given:
     source = str(reset.value)
     warnings = check_source(reset.cluster_name, source)
     return Given(with_heartbeat(lambda: offsets_of(source, keys, ports)), warnings)
 
 
-def of_then(
-    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
-) -> Given:
+def of_then(reset: Reset, keys: Keys, ports: Ports, now: datetime, with_heartbeat: WithHeartbeat) -> Given:
     cluster, group, at = reset.cluster_name, reset.group_name, moment_of(str(reset.value))
     return Given(*with_heartbeat(lambda: targets_of_then(cluster, group, at, keys, now)))
 
 
-def of_the_list(
-    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
-) -> Given:
+def of_the_list(reset: Reset, keys: Keys, ports: Ports, now: datetime, with_heartbeat: WithHeartbeat) -> Given:
     return Given(_of(listed_offsets(reset), keys, stored_reason(PlanReason.NOT_LISTED)))
 
 
-def from_before(
-    reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime, with_heartbeat: WithHeartbeat
-) -> Given:
+def from_before(reset: Reset, keys: Keys, ports: Ports, now: datetime, with_heartbeat: WithHeartbeat) -> Given:
     return Given(_of(offsets_before(reset), keys, stored_reason(PlanReason.NOT_CHANGED)))
 
 
@@ -396,6 +389,6 @@ def own_queues_of_then(reset: Reset, with_heartbeat: WithHeartbeat) -> tuple[Que
 
 
 def _of(
-    offsets: Mapping[QueueKey, int] | Mapping[QueueKey, int | str], keys: Collection[QueueKey], why_not: str
+    offsets: Mapping[QueueKey, int] | Mapping[QueueKey, int | str], keys: Keys, why_not: str
 ) -> dict[QueueKey, int | str]:
     return {key: offsets.get(key, why_not) for key in keys}

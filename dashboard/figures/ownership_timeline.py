@@ -76,9 +76,7 @@ def alarms(timeline: Timeline, edges: Sequence[datetime]) -> Iterator[Figure]:
             "x": [on_axis(edges[first] + (edges[last] - edges[first]) / 2) for first, last, _most in runs],
             "y": [HEIGHTS[holding]] * len(runs),
             "yaxis": "y2",
-            "customdata": [
-                _holding_title(holding, most, edges[first], edges[last], edges[-1]) for first, last, most in runs
-            ],
+            "customdata": [_title(holding, most, edges[first], edges[last], edges[-1]) for first, last, most in runs],
             "hovertemplate": "%{customdata}<extra></extra>",
             "marker": {"symbol": symbol, "size": 9, "color": f"var(--owned-{holding})"},
         }
@@ -103,7 +101,7 @@ def _runs(counts: Sequence[int]) -> Iterator[tuple[int, int, int]]:
             yield cells[0][0], cells[-1][0] + 1, max(count for _index, count in cells)
 
 
-def _holding_title(holding: Holding, most: int, since: datetime, until: datetime, now: datetime) -> str:
+def _title(holding: Holding, most: int, since: datetime, until: datetime, now: datetime) -> str:
     if holding is Holding.NOBODY:
         words = ngettext("%(n)s queue had no owner", "up to %(n)s queues had no owner", most)
     else:
