@@ -58,6 +58,19 @@
     return isProblem ? (await reply.json()).detail : `${note.dataset.status} ${reply.status}`;
   }
 
+  // Pages are light: the script of the table is loaded by who opens one.
+  function offerData(element, note) {
+    const details = document.getElementById(`${element.id}-data`);
+    if (!details || !isOfTime(element.layout) || element.data.some((trace) => trace.runs)) return;
+    const show = () => {
+      const failed = (problem) => (note.textContent = `${note.dataset.failed} (${problem.message})`);
+      if (details.open) import(details.dataset.script).then((data) => data.show(details, element), failed);
+    };
+    if ("waits" in details.dataset) details.addEventListener("toggle", show);
+    delete details.dataset.waits;
+    show();
+  }
+
   async function draw(element) {
     // A newer question ends the older one, so that a late reply never overwrites a later one.
     asked.get(element)?.abort();
@@ -82,7 +95,7 @@
         element.on("plotly_relayout", (changed) => follow(element, changed));
       }
       chartLabels.makeRoom(element);
-      chartData.offer(element);
+      offerData(element, note);
       note.textContent = "";
       delete element.dataset.stale;
       element.dataset.drawn = new Date().toISOString().slice(11, 19);

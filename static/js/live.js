@@ -93,17 +93,6 @@
     });
     focusAgain(kept.focus);
   });
-  // What is read out after a refresh: the state of the group, and how many incidents fire, where they are others now.
-  const changed = document.getElementById("changed");
-  const read = () => [...document.querySelectorAll("#firing, p.verdict .state")].map((one) => (one.closest("a") ?? one).innerText.trim());
-  let heard = read();
-  document.body.addEventListener("htmx:afterSettle", (event) => {
-    if (event.detail.target !== part) return;
-    const [before, now] = [heard, read()];
-    const fresh = now.filter((text) => !before.includes(text));
-    if (fresh.length) changed.textContent = fresh.join(" · ");
-    heard = now;
-  });
   document.body.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.elt !== part || !event.detail.successful) return;
     refreshedAt = new Date();
