@@ -26,7 +26,7 @@ from dashboard.pages import (
 from dashboard.pages.alerts import alert_preview, alert_rule, alerts, channels, silences
 from dashboard.pages.common import figures
 from dashboard.pages.ownership import client, group_ownership, topic
-from dashboard.pages.site import account, patterns, search, sign_on, theme
+from dashboard.pages.site import account, patterns, search, sign_on, theme, zone
 from dashboard.pages.site.login import limited, opened_or_sent
 from dashboard.pages.site.login_page import LoginPage
 
@@ -226,6 +226,7 @@ urlpatterns = [
     path("account/password/", opened_or_sent(account.PasswordPage.as_view()), name="password"),
     path("account/password/changed/", account.password_changed, name="password_changed"),
     path("theme/", theme.theme, name="theme"),
+    path("times/", zone.times, name="times"),
     path("language/", account.language, name="language"),
     *reset_patterns,
     *alert_patterns,

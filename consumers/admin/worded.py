@@ -22,7 +22,7 @@ from consumers.vocabulary.findings import FindingCode
 from consumers.words import findings, logs, offset_files, reasons, repeats, resets, states
 from consumers.words.alerts import rule_name_words
 from consumers.words.columns import column_name
-from consumers.words.spans import size, utc
+from consumers.words.spans import size, when
 
 from .names import NAMES
 
@@ -242,7 +242,7 @@ def _inline(value: Any, name: str, within: str = "") -> str:
         return gettext("yes") if value else gettext("no")
     if isinstance(value, int | float):
         if name.endswith("_us"):
-            return utc(datetime.fromtimestamp(value / 1e6, UTC))
+            return when(datetime.fromtimestamp(value / 1e6, UTC))
         return size(value) if name.endswith("bytes") else f"{value:,}"
     if isinstance(value, list):
         return ", ".join(_inline(one, name) for one in value)
@@ -254,7 +254,7 @@ def _inline(value: Any, name: str, within: str = "") -> str:
     if value in words:
         return str(words[value])
     at = moment(value)
-    return reasons.stored_words(value) if at is None else utc(at)
+    return reasons.stored_words(value) if at is None else when(at)
 
 
 def _named(key: str) -> str:

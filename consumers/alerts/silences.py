@@ -6,11 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils.functional import lazy
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.acts import note
 from consumers.jobs.permissions import check as check_permission
 from consumers.models import AlertRule, ConsumerGroup, GroupKind, Incident, Silence, SubjectKind
+from consumers.words.spans import when
+from consumers.words.times import example_time
 
 from . import fields as check
 from .fields import (
@@ -85,7 +89,10 @@ SILENCE_FIELDS = (
     EntryField(
         name="starts_at",
         label=gettext_lazy("From"),
-        hint=gettext_lazy("empty: at once; else 2026-03-14 06:00, in UTC"),
+        hint=format_lazy(
+            gettext_lazy("empty: at once; else {example} (UTC, unless it names a zone)"),
+            example=lazy(example_time, str)(),
+        ),
         shape=Shape.TIME,
         check=_moment,
         default=None,
@@ -171,7 +178,7 @@ def end(silence: Silence, by: Any, now: datetime) -> None:
 
 def _why_over(silence: Silence, now: datetime) -> str | None:
     if silence.ends_at <= now:
-        return _("The silence ended at %s UTC.") % f"{silence.ends_at:%Y-%m-%d %H:%M}"
+        return _("The silence ended at %s.") % when(silence.ends_at)
     return None
 
 

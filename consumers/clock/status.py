@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 
 from consumers.models import ClockChange, Doubt, MachineClock
-from consumers.words.spans import age, counted
+from consumers.words.spans import age, counted, when
 
 TRUSTED_AFTER = timedelta(hours=24)
 # A change is on the overview and in /readyz for so long.
@@ -74,7 +74,7 @@ def change_words(change: ClockChange) -> str:
     named = {
         "machine": change.machine,
         "by": age(abs(change.seconds)),
-        "before": f"{change.before:%Y-%m-%d %H:%M} UTC",
+        "before": when(change.before),
         "rows": counted("n_rows", sum(change.void.values())),
         "files": counted("n_files", change.files or 0),
     }

@@ -17,7 +17,7 @@ from consumers.rebalances.events import rebalance_counts
 from consumers.rebalances.flapping import LEVEL_WORDS
 from consumers.words.findings import TITLES
 from consumers.words.marks import listed
-from consumers.words.spans import count
+from consumers.words.spans import count, when
 
 # The health of a group: its level and the reasons for it, as lists, pages, REST and /metrics say it.
 LEVELS = list(HealthLevel)
@@ -137,17 +137,17 @@ def _rebalances(parameters: Parameters) -> str:
 def _checks_late(parameters: Parameters) -> str:
     if not parameters.get("since"):
         return gettext("Ownership, retries and DLQ inflow not checked yet")
-    return gettext("Ownership, retries and DLQ inflow not checked since %s UTC") % _minute(parameters["since"])
+    return gettext("Ownership, retries and DLQ inflow not checked since %s") % when(
+        datetime.fromisoformat(parameters["since"])
+    )
 
 
 def _evaluation_late(parameters: Parameters) -> str:
     if not parameters.get("since"):
         return gettext("DLQ inflow and rebalances not evaluated yet")
-    return gettext("DLQ inflow and rebalances not evaluated since %s UTC") % _minute(parameters["since"])
-
-
-def _minute(iso: str) -> str:
-    return f"{datetime.fromisoformat(iso):%Y-%m-%d %H:%M}"
+    return gettext("DLQ inflow and rebalances not evaluated since %s") % when(
+        datetime.fromisoformat(parameters["since"])
+    )
 
 
 WRITERS: dict[HealthCode, Callable[[Parameters], str]] = {

@@ -43,7 +43,7 @@ from consumers.queries.queues.starts import ReportedStart, Unacked, start_withou
 from consumers.queries.sentences import sentence, state_parts
 from consumers.stores.start import Start
 from consumers.vocabulary.states import RuleCode, UnknownReason
-from consumers.words.spans import utc
+from consumers.words.spans import when
 from consumers.words.states import rule_words
 
 STALE = "Evaluations are late: the state is that of judged_at, and no newer poll contradicts it"
@@ -157,7 +157,7 @@ def kind_for(group: str, topic: Topic) -> str:
 def retired(topic: str, since: datetime) -> str:
     return gettext("retired: no member has subscribed to %(topic)s since %(since)s") % {
         "topic": topic,
-        "since": utc(since),
+        "since": when(since),
     }
 
 

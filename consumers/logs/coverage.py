@@ -13,6 +13,7 @@ from consumers.queries.limits import limits
 from consumers.rest.watched import Watched
 from consumers.vocabulary.logs import LogProblem, LogRole
 from consumers.words.marks import chained
+from consumers.words.spans import when
 
 NOT_NAMED = {
     LogRole.CLIENT: gettext_lazy("no client logs are named for this cluster"),
@@ -86,4 +87,4 @@ def _has_lost_lines(file: LogFile, since: datetime, until: datetime) -> bool:
 
 
 def _minute(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M} UTC"
+    return when(at)

@@ -35,6 +35,7 @@ from consumers.ownership.reports import is_broadcasting, is_popping
 from consumers.polling.samples.first_stored import EVERY_TAG, TAG_TYPES
 from consumers.queries.declared import unknown_of
 from consumers.vocabulary.repeats import REPEAT_CAUSES, AttemptProgress, AttemptUnknown, CopyKind, RepeatCause
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason
 
 from .deliveries import Cover, Delivery, Evidence, deliveries, least
@@ -249,7 +250,7 @@ class _Known:
         if history.error is not None:
             return coded_reason(AttemptUnknown.NO_HISTORY, error=history.error)
         until = history.looked_until.astimezone(UTC)
-        return coded_reason(AttemptUnknown.NOT_PASSED_IN_HISTORY, until=f"{until:%Y-%m-%d %H:%M:%S}")
+        return coded_reason(AttemptUnknown.NOT_PASSED_IN_HISTORY, until=iso(until))
 
 
 def _why_no_offset(group: ConsumerGroup) -> str | None:

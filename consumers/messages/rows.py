@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.utils.translation import gettext, ngettext
 
@@ -10,6 +10,7 @@ from consumers.queries.declared import INSIDE, answer, public
 from consumers.vocabulary.repeats import AttemptProgress, CopyKind, DeliveryBasis
 from consumers.words.marks import chained, labelled
 from consumers.words.repeats import DEAD, basis_words
+from consumers.words.spans import local
 
 from .deliveries import Delivery
 from .history import Owners
@@ -195,6 +196,6 @@ def _times(one: Delivery, now: datetime) -> str:
 
 
 def _clock(at: datetime, now: datetime) -> str:
-    """In UTC; with the date where it is not that of the look-up."""
-    utc = at.astimezone(UTC)
-    return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else f"{utc:%Y-%m-%d %H:%M:%S}"
+    """With the date where it is not that of the look-up."""
+    there = local(at)
+    return f"{there:%H:%M:%S}" if there.date() == local(now).date() else f"{there:%Y-%m-%d %H:%M:%S}"

@@ -25,7 +25,7 @@ from consumers.vocabulary.reasons import CodedReason, ReasonCode
 from consumers.vocabulary.times import MICROSECOND
 from consumers.words.marks import chained, listed
 from consumers.words.reasons import coded_reason, queues_not_since
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 from .group_shares import ExpectedOwners, expected_owners
 from .reports import OwnableQueue, ownable_queues, why_ownerless
@@ -98,7 +98,7 @@ def _newest(
             held, why = owners_now(held, patience, now)
             return held, why or reason
         before = chained(
-            gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": utc(claim.reported_at)}
+            gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": when(claim.reported_at)}
             for claim in held
         )
         return (), chained([unread, before]) if before else unread
@@ -154,7 +154,10 @@ def changed_words(segment: Segment) -> str:
     reported_at, denied = (
         max(times) for times in zip(*((c.reported_at, c.gone_by or c.reported_at) for c in left), strict=True)
     )
-    between = gettext("between %(after)s and %(before)s") % {"after": utc(reported_at), "before": utc(denied)}
+    between = gettext("between %(after)s and %(before)s") % {
+        "after": when(reported_at),
+        "before": when(denied),
+    }
     names, after = _names(left), _names([claim for claim in segment.claims if claim not in left])
     if not after:
         return gettext("released %(between)s by %(owners)s") % {"between": between, "owners": names}

@@ -23,7 +23,7 @@ from consumers.rocketmq.allocation import (
 from consumers.vocabulary.states import BROADCASTING, MASTER
 from consumers.words.marks import listed
 from consumers.words.reasons import stored_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 from .reports import (
     COLUMNS,
@@ -221,7 +221,7 @@ def _why_not_listed(group: ConsumerGroup, members: Sequence[MemberReport], at: d
     if members:
         return None
     if at is not None:
-        return Why(Sort.NO_MEMBER, gettext("no member was seen at %(at)s") % {"at": utc(at)})
+        return Why(Sort.NO_MEMBER, gettext("no member was seen at %(at)s") % {"at": when(at)})
     return Why(
         Sort.NO_MEMBER, gettext("the group has no member") if group.online is False else gettext("no member is known")
     )
@@ -256,7 +256,7 @@ def _why_not_computed(members: Sequence[MemberReport], at: datetime | None) -> W
             return Why(
                 Sort.CONNECTIONS,
                 gettext("the brokers that listed %(client_id)s at %(at)s are unknown")
-                % {"client_id": member.client_id, "at": utc(at)},
+                % {"client_id": member.client_id, "at": when(at)},
             )
     return None
 

@@ -22,7 +22,7 @@ from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
 from consumers.rocketmq.bodies.client_bodies import DEFAULTS
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason
 from consumers.words.reasons import members_not_since, membership_reason, reason_words, stored_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 from .reports import is_broadcasting, why_ownerless
 from .rows import MemberRow, QueuePlace, QueueShare
@@ -82,7 +82,7 @@ def group_rates(group: ConsumerGroup, now: datetime) -> Rates:
     lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
     found = read_group(lake, "windows_60", group.cluster.name, group.name, until - LOOKED_BACK, until, COLUMNS)
     if not found.num_rows:
-        return Rates(why=gettext("no minute since %(since)s is aggregated yet") % {"since": utc(until - LOOKED_BACK)})
+        return Rates(why=gettext("no minute since %(since)s is aggregated yet") % {"since": when(until - LOOKED_BACK)})
     newest = pc.max(found["start"])
     since = newest.as_py() - (MINUTES - 1) * MINUTE
     own = pc.not_equal(found["kind"], DEAD_LETTERS)
@@ -97,7 +97,9 @@ def _means(windows: pa.Table, newest: pa.Table, since: datetime, until: datetime
     reasons: dict[QueueKey, str] = {}
     for topic, broker, queue_id, mean in _rows(means, *KEY, "consume_rate_mean"):
         key = topic, broker, queue_id
-        rate, reason = rates.get(key, (None, gettext("no poll in the minute before %(until)s") % {"until": utc(until)}))
+        rate, reason = rates.get(
+            key, (None, gettext("no poll in the minute before %(until)s") % {"until": when(until)})
+        )
         if rate is None and reason not in NO_LAG_REASONS:
             reasons[key] = reason_words(reason) if reason else str(UNTOLD["consume_rate"])
         consumed[key] = None if rate is None else mean

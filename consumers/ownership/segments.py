@@ -16,7 +16,7 @@ from consumers.ownership.rows import Holding
 from consumers.queries.limits import limits
 from consumers.vocabulary.times import MICROSECOND
 from consumers.words.reasons import queues_not_since
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 # Intervals in which clients were seen to own queues, and how long such an answer stands.
 
@@ -259,8 +259,8 @@ def _left(
     if denied is not None and denied - reported_at > longest and {claim.owner for claim in then} == {left[-1].owner}:
         reason = gettext("%(owner)s did not report its queues between %(after)s and %(before)s") % {
             "owner": left[-1].owner,
-            "after": utc(reported_at),
-            "before": utc(denied),
+            "after": when(reported_at),
+            "before": when(denied),
         }
         return Segment(since, until, Holding.UNKNOWN, reason=reason)
     return Segment(since, until, Holding.CHANGED, (*left, *then))

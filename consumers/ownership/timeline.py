@@ -41,7 +41,7 @@ from consumers.ownership.segments import (
 from consumers.queries.groups import find_group
 from consumers.words.marks import labelled
 from consumers.words.reasons import members_not_since, membership_reason, stored_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 # Who was listed as a member of a group over a range of time, and what each said that it subscribes to.
 
@@ -147,10 +147,10 @@ def _holes(readings: Sequence[datetime], since: datetime, until: datetime, patie
             yield Stretch(
                 max(before, since),
                 min(after, until),
-                gettext("no poll between %(after)s and %(before)s") % {"after": utc(before), "before": utc(after)},
+                gettext("no poll between %(after)s and %(before)s") % {"after": when(before), "before": when(after)},
             )
     if until > readings[-1] + patience:
-        yield Stretch(max(readings[-1], since), until, gettext("no poll after %(at)s") % {"at": utc(readings[-1])})
+        yield Stretch(max(readings[-1], since), until, gettext("no poll after %(at)s") % {"at": when(readings[-1])})
 
 
 def _before_the_kept(group: ConsumerGroup, since: datetime, until: datetime, first: datetime) -> Iterator[Stretch]:
@@ -161,7 +161,9 @@ def _before_the_kept(group: ConsumerGroup, since: datetime, until: datetime, fir
     covered = [(start, start + length) for start in windows.values_list("start", flat=True)]
     for start, end in uncovered(covered, since, until):
         yield Stretch(
-            start, end, gettext("no poll and no 10 min window is retained from before %(at)s") % {"at": utc(first)}
+            start,
+            end,
+            gettext("no poll and no 10 min window is retained from before %(at)s") % {"at": when(first)},
         )
 
 
@@ -222,7 +224,7 @@ def not_there(queue: OwnableQueue, since: datetime, until: datetime) -> Iterator
         yield Stretch(
             since,
             min(queue.first_seen_at, until),
-            gettext("the queue was first seen at %(at)s") % {"at": utc(queue.first_seen_at)},
+            gettext("the queue was first seen at %(at)s") % {"at": when(queue.first_seen_at)},
         )
     if queue.readable is False:
         start = max(queue.readable_since or since, since)

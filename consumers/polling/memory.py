@@ -16,6 +16,7 @@ from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.bodies.offsets import OffsetMemory
 from consumers.rocketmq.wire.codes import BrokerRefused, ResponseCode, RocketMQError
 from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.vocabulary.times import iso
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ class Circuit:
         self.asked_from = now + timedelta(seconds=seconds)
 
     def _paused(self, outcome: RocketMQError) -> str:
-        values = {"error": str(outcome), "until": f"{self.asked_from:%H:%M:%S}"}
+        assert self.asked_from is not None
+        values = {"error": str(outcome), "until": iso(self.asked_from)}
         if not self.failures:
             return stored_reason(PollProblem.NOT_ASKED_UNTIL, **values)
         return stored_reason(PollProblem.NOT_ASKED_AFTER_FAILURES, **values, failures=self.failures)

@@ -12,6 +12,7 @@ from consumers.models import ConsumerGroup, Reading, Reset, ResetOutcome, ResetQ
 from consumers.queries.limits import limits
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import RuleCode
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason
 
 # A jump that no reset explains was made by somebody else, and that is said too where an offset went back; a master
@@ -119,12 +120,12 @@ def _by_others(jumps: Collection[Jump], since: datetime, until: datetime) -> dic
 
 
 def _failover(at: datetime, slave: str) -> str:
-    return coded_reason(ReasonCode.MAYBE_FAILOVER, slave=slave, at=f"{at:%Y-%m-%d %H:%M:%S}")
+    return coded_reason(ReasonCode.MAYBE_FAILOVER, slave=slave, at=iso(at))
 
 
 def _words(trace: Trace, is_sure: bool) -> str:
     code = ReasonCode.RESET_BY if is_sure else ReasonCode.MAYBE_RESET_BY
-    return coded_reason(code, name=trace.by, at=f"{trace.at:%Y-%m-%d %H:%M:%S}", reason=trace.reason)
+    return coded_reason(code, name=trace.by, at=iso(trace.at), reason=trace.reason)
 
 
 # Resets that were applied, as marks on a time axis.

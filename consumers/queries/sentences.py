@@ -10,7 +10,7 @@ from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import State
 from consumers.words.marks import clauses
 from consumers.words.reasons import WORDED_ABOVE, reason_words, stored_words
-from consumers.words.spans import age, count, messages, rate, utc
+from consumers.words.spans import age, count, messages, rate, when, with_plain_times
 from consumers.words.states import OF_EVIDENCE, STATES, rule_words
 
 # How a number of `detail` is said. One that is not listed is said by its own name and the unit in it.
@@ -90,7 +90,7 @@ def _evidence_of_state(values: Mapping[str, Any]) -> str:
     """Of AlertEvidence.STATE."""
     place = queue_words(*values["place"]) if values["place"] else None
     parts = state_parts(State(values["state"]), values["rule"], values["detail"], place=place)
-    return sentence([*parts, *([gettext("as of %s UTC") % values["as_of"]] if values["as_of"] else [])])
+    return sentence([*parts, *([gettext("as of %s") % with_plain_times(values["as_of"])] if values["as_of"] else [])])
 
 
 def _reason_of_state(values: Mapping[str, Any]) -> str:
@@ -150,7 +150,7 @@ def _phrase(name: str, value: Any) -> str:
 def _value_words(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
     if name == "lost_at":
-        return utc(datetime.fromisoformat(value))
+        return when(datetime.fromisoformat(value))
     if name in ("owner_error", "cause"):
         return stored_words(str(value))
     if name == "reason":

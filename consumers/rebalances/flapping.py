@@ -16,8 +16,8 @@ from consumers.models.asked_once import asked_once
 from consumers.queries.limits import limits
 from consumers.queries.unwatched import Span, quiet, unread_spans, unwatched_spans
 from consumers.vocabulary.reasons import ReasonCode
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason
-from consumers.words.spans import iso
 
 from .events import LONGEST, filtered
 from .rows import RebalanceFilters

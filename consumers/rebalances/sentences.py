@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _, gettext_noop, ngettext
 
 from consumers.rebalances.rows import LogLine
 from consumers.vocabulary.reasons import RebalanceCause
+from consumers.words.spans import local, when
 
 # Evidence of a rebalance in words. Each cause names its own facts; a missing fact is unknown.
 # Facts that a sentence of their cause already contains.
@@ -24,7 +25,7 @@ Facts = Mapping[str, Any]
 
 
 def evidence_sentence(found: Facts, started_after: datetime | None, started_before: datetime) -> str:
-    """`found` is one entry of `Rebalance.evidence`. Times are those of the readings around the change, in UTC."""
+    """`found` is one entry of `Rebalance.evidence`. Times are those of the readings around the change."""
     opening, *more = OPENINGS.get(str(found.get("cause")), _unnamed)(found)
     rest = [
         f"{name.replace('_', ' ')}: {_value_words(value)}"
@@ -57,18 +58,18 @@ def _when(found: Facts, started_after: datetime | None, started_before: datetime
     at = moment(found.get("at")) or moment(found.get("read_again_at")) or started_before
     after = moment(found.get("last_seen")) or (started_after if at == started_before else None)
     if after is None:
-        return _("by %s UTC") % _time(at)
-    return _("between %(after)s and %(before)s UTC") % {"after": _time(after), "before": _time(at)}
+        return _("by %s") % _time(at)
+    return _("between %(after)s and %(before)s") % {"after": f"{local(after):%H:%M:%S}", "before": _time(at)}
 
 
 def _time(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%H:%M:%S}"
+    return f"{local(at):%H:%M:%S %Z}"
 
 
 def _value_words(value: Any) -> str:
     at = moment(value)
     if at is not None:
-        return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return when(at)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
@@ -166,9 +167,9 @@ def _unnamed(found: Facts) -> list[str]:
 
 
 # With the time and without.
-NOT_ANSWERED = (gettext_noop("it had not answered since %s UTC"), gettext_noop("it had not answered any more"))
+NOT_ANSWERED = (gettext_noop("it had not answered since %s"), gettext_noop("it had not answered any more"))
 
-NOT_PULLED = (gettext_noop("it had not pulled since %s UTC"), gettext_noop("it had not pulled for 120 s"))
+NOT_PULLED = (gettext_noop("it had not pulled since %s"), gettext_noop("it had not pulled for 120 s"))
 
 OPENINGS: dict[str, Callable[[Facts], list[str]]] = {
     RebalanceCause.JOINED: _joined,

@@ -12,7 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.functional import Promise
+from django.utils.functional import Promise, lazy
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.jobs.hold import Ports, WithHeartbeat
@@ -23,6 +24,8 @@ from consumers.resets.target_values import QueueKey, ResetRefused, moment_of
 from consumers.rocketmq.writes import EARLIEST_MS, LATEST_MS
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason
+from consumers.words.spans import when
+from consumers.words.times import example_time
 
 # By queue what brokers answered for the searched time, or what the past gives: an offset, or why there is none.
 FoundOffsets = Mapping[QueueKey, int | str]
@@ -109,7 +112,7 @@ def check_moment(cluster: str, at: datetime, now: datetime) -> None:
     if at < now - retention:
         words = {
             "hours": f"{settings.LAKE_RAW_HOURS:g}",
-            "first": f"{now - retention:%Y-%m-%d %H:%M} UTC",
+            "first": when(now - retention),
             "cluster": cluster,
         }
         raise ResetRefused(
@@ -152,7 +155,9 @@ def _latest(_value: Any, queue: QueueOffsets, _found: FoundOffsets) -> int | str
     return queue.max_offset
 
 
-MOMENT_HINT = gettext_lazy("for example 2026-03-14 02:14:24 (UTC, unless it names a zone)")
+MOMENT_HINT = format_lazy(
+    gettext_lazy("for example {example} (UTC, unless it names a zone)"), example=lazy(example_time, str)()
+)
 # In the order of the form.
 _ALL = (
     ResetTarget(

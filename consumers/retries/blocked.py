@@ -11,9 +11,10 @@ from consumers.queries.declared import copied
 from consumers.retries.blocked_rows import BLOCKED_KINDS, BlockedKind, BlockedQueue, StoredHead
 from consumers.retries.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
 from consumers.rocketmq.bodies.client_bodies import DEFAULTS
+from consumers.vocabulary.times import iso
 from consumers.words.marks import labelled, listed
 from consumers.words.reasons import queues_not_since, stored_words
-from consumers.words.spans import age, count, iso, messages, rate
+from consumers.words.spans import age, count, messages, rate
 
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
 

@@ -19,7 +19,7 @@ from consumers.vocabulary.findings import FindingCode
 from consumers.vocabulary.states import MASTER
 from consumers.words.marks import labelled
 from consumers.words.reasons import stored_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.
 #
@@ -218,7 +218,7 @@ def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> st
     if broker.delays_at < limits.read_since(now):
         return gettext("the delay levels of %(broker)s have not been read since %(since)s") % {
             "broker": broker.name,
-            "since": utc(broker.delays_at),
+            "since": when(broker.delays_at),
         }
     return None
 

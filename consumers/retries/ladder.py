@@ -41,7 +41,7 @@ from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPoli
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
 from consumers.vocabulary.states import MASTER, POPPING
 from consumers.words.marks import labelled, listed
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 # The rungs of a group's ladder: each level over all brokers, with what of the group was seen to wait there.
 
@@ -261,7 +261,7 @@ def _not_counted(row: Broker, now: datetime) -> str | None:
     if now - row.wheel_at > sample_holds():
         return gettext("the timer wheel of %(broker)s has not been read since %(since)s") % {
             "broker": row.name,
-            "since": utc(row.wheel_at),
+            "since": when(row.wheel_at),
         }
     return None
 

@@ -15,7 +15,7 @@ from consumers.queries.findings import DetectedFinding
 from consumers.retries.broker_levels import BrokerLevel
 from consumers.words.marks import listed
 from consumers.words.reasons import stored_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 
 @answer(
@@ -201,7 +201,7 @@ def _not_sampled(broker: str, level: BrokerLevel, now: datetime) -> str | None:
         return gettext("level %(level)s of %(broker)s has not been sampled since %(since)s") % {
             "level": level.level,
             "broker": broker,
-            "since": utc(row.sampled_at),
+            "since": when(row.sampled_at),
         }
     return None
 

@@ -19,7 +19,7 @@ from consumers.queries.windows import WindowRange, stored_group_windows, window_
 from consumers.retries.telescope import Telescope
 from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
 from consumers.words.reasons import coded_reason, volume_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 # Volumes: how many messages went into retry, came out of it, were dead-lettered, were consumed.
 #
@@ -194,7 +194,7 @@ def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, te
         elif not moved.is_whole:
             not_before = moved.since
     reason = _why(reasons, len(counted)) or (
-        gettext("not read before %(at)s") % {"at": utc(not_before)} if not_before else None
+        gettext("not read before %(at)s") % {"at": when(not_before)} if not_before else None
     )
     first = min(since, default=None)
     return _Total(sum(known) if known else None, first if first and first > start else None, reason)
@@ -236,7 +236,7 @@ def _late(windows: WindowRange, done: datetime | None, now: datetime) -> str | N
         return str(NEVER_AGGREGATED)
     reached = min(windows.until, now)
     return (
-        gettext("not evaluated since %(since)s") % {"since": utc(done)}
+        gettext("not evaluated since %(since)s") % {"since": when(done)}
         if done < min(reached, limits().judged_since(now))
         else None
     )

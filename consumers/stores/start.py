@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from consumers.vocabulary.offset_files import StartReason, StartRule
 from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.times import iso
 
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
 TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
@@ -158,7 +159,7 @@ def _at_time(consume_timestamp: str | None, started_at: datetime | None, answer:
     if moment is None:
         reason = stored_reason(StartReason.ZONE_UNKNOWN, timestamp=repr(consume_timestamp))
         return Start(None, stored_reason(StartRule.TIMESTAMP), reason)
-    rule = stored_reason(StartRule.FROM_TIME, at=f"{moment:%Y-%m-%d %H:%M:%S}")
+    rule = stored_reason(StartRule.FROM_TIME, at=iso(moment))
     if answer is None or answer.offset_at_time is None:
         return Start(None, rule, stored_reason(StartReason.TIME_NOT_ASKED))
     return Start(answer.offset_at_time, rule)

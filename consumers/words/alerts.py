@@ -31,7 +31,7 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.RETRY_SHARE: _("%(share)s redeliveries for each message consumed, over the last hour"),
     AlertEvidence.MEMBERS: _("%(present_members)s"),
     AlertEvidence.NO_MEMBER: _("no member"),
-    AlertEvidence.DLQ_INFLOW: _("DLQ inflow of %(dead_messages)s in the 5 minutes until %(end)s UTC"),
+    AlertEvidence.DLQ_INFLOW: _("DLQ inflow of %(dead_messages)s in the 5 minutes until %(end)s"),
     AlertEvidence.REBALANCES: _("%(rebalance_episodes)s within an hour"),
     AlertEvidence.REPEATS: _("%(found_repeats)s within an hour"),
     AlertEvidence.REDELIVERED: _("at least %(least_messages)s redelivered within an hour"),
@@ -48,7 +48,7 @@ ALERT_EVIDENCE: dict[str, str | Promise] = {
     AlertEvidence.LAG_UNKNOWN: _("lag unknown for %(unknown_seconds)s: %(why)s"),
     AlertEvidence.NO_LOSS: _("no committed offset of the broker is lost"),
     AlertEvidence.LOSS: _("%(broker)s lost the offsets of %(losing_groups)s, %(lost_queues)s"),
-    AlertEvidence.LAST_READ: _("last read %(at)s UTC"),
+    AlertEvidence.LAST_READ: _("last read %(at)s"),
     AlertEvidence.SLAVE_READ: _("slave %(slave)s is read in its master's place"),
     AlertEvidence.LOST_REPORTED: _("%(lost_queues)s with a lost offset: reported for the broker"),
     AlertEvidence.SCRAPED: _("scraped %(age_seconds)s ago"),
@@ -108,7 +108,7 @@ PREVIEW_REASONS: dict[str, str | Promise] = {
     ),
     PreviewReason.OTHER_RULE: _("The preview differs from the saved rule in: %(names)s."),
     PreviewReason.RULE_CHANGED: _(
-        "The saved rule was last changed at %(at)s UTC: it may have been different before, or may not have existed."
+        "The saved rule was last changed at %(at)s: it may have been different before, or may not have existed."
     ),
     PreviewReason.RULE_DISABLED: _("The saved rule is disabled."),
     PreviewReason.OF_EXCLUDED: _("Of groups that the rule excludes: %(excluded_firings)s of the replay."),
@@ -128,9 +128,9 @@ PREVIEW_REASONS: dict[str, str | Promise] = {
 }
 
 INCIDENT_SENTENCES: dict[str, str | Promise] = {
-    IncidentSentence.FIRING: _("%(where)s: %(what)s since %(since)s UTC: %(evidence)s"),
+    IncidentSentence.FIRING: _("%(where)s: %(what)s since %(since)s: %(evidence)s"),
     IncidentSentence.FIRING_UNKNOWN_GROUPS: _(
-        "%(where)s: %(what)s since %(since)s UTC: %(evidence)s; it leaves %(unknown_groups)s unknown"
+        "%(where)s: %(what)s since %(since)s: %(evidence)s; it leaves %(unknown_groups)s unknown"
     ),
     IncidentSentence.UNKNOWN: _("%(where)s: %(what)s became unknown and stays open: %(reason)s"),
     IncidentSentence.KNOWN: _("%(where)s: %(rule)s is known again: %(evidence)s"),
@@ -146,7 +146,7 @@ INCIDENT_SENTENCES: dict[str, str | Promise] = {
     IncidentSentence.SEVERITY_CHANGED: _("severity %(before)s → %(after)s"),
     IncidentSentence.THRESHOLD_CHANGED: _("threshold %(before)s → %(after)s"),
     IncidentSentence.STATES_CHANGED: _("states %(before)s → %(after)s"),
-    IncidentSentence.SILENCED: _("%(where)s: silenced until %(until)s UTC by %(by)s: %(reason)s"),
+    IncidentSentence.SILENCED: _("%(where)s: silenced until %(until)s by %(by)s: %(reason)s"),
     IncidentSentence.UNSILENCED: _("%(where)s: the silence is over."),
     IncidentSentence.ACKNOWLEDGED: _("Acknowledged."),
     IncidentSentence.ACKNOWLEDGED_WITH: _("Acknowledged: %(comment)s"),

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy as _
 
 from consumers.vocabulary.logs import LogCode, LogForm, LogProblem, LogRole, ZoneBasis
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 ROLES: dict[str, str | Promise] = {
     LogRole.CLIENT: _("client log"),
@@ -123,7 +123,7 @@ def log_problem_words(problem: Mapping[str, Any] | None) -> str | None:
     params = dict(problem["params"])
     if "read_at" in params:
         at = params["read_at"]
-        params["read_at"] = gettext("never") if at is None else utc(datetime.fromisoformat(at))
+        params["read_at"] = gettext("never") if at is None else when(datetime.fromisoformat(at))
     return str(known) % params
 
 

@@ -220,7 +220,7 @@ START_RULES: dict[str, str | Promise] = {
     StartRule.RETRY_BEGIN: _("last offset: a retry topic from 0"),
     StartRule.RETRY_END: _("timestamp: a retry topic from its end"),
     StartRule.TIMESTAMP: _("timestamp"),
-    StartRule.FROM_TIME: _("timestamp: the first message from %(at)s UTC on"),
+    StartRule.FROM_TIME: _("timestamp: the first message from %(at)s on"),
     StartRule.BY_SETTING: _("by ConsumeFromWhere"),
     StartRule.AS_BROKER_ANSWERS: _("as the broker answers"),
     StartRule.MOVED_TO_MIN: _("%(rule)s, moved up to the min offset"),

@@ -20,10 +20,11 @@ from consumers.vocabulary.reasons import (
     VolumeReason,
     reasons_in,
 )
+from consumers.vocabulary.times import iso
 
 from . import alerts, jobs, offset_files, repeats, resets
 from .marks import chained, clauses, labelled, listed
-from .spans import age, counted, iso, size, utc, with_counts, with_plain_times
+from .spans import age, counted, size, when, with_counts, with_plain_times
 from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOWN_REASONS
 
 REBALANCE_CAUSES: dict[str, str | Promise] = {
@@ -79,8 +80,8 @@ RESEND_CAUSES: dict[str, str | Promise] = {
     ResendCause.ROUTE_UNREAD: _("the route of %(topic)s could not be read: %(error)s"),
     ResendCause.NO_TARGET: _("no broker has a queue of %(topic)s that is both readable and writable"),
     ResendCause.TARGET_UNREAD: _("the end of the target queue could not be read: %(error)s"),
-    ResendCause.RESENT_BEFORE: _("resent at %(at)s UTC by %(by)s"),
-    ResendCause.MAYBE_RESENT_BEFORE: _("may have been resent at %(at)s UTC by %(by)s"),
+    ResendCause.RESENT_BEFORE: _("resent at %(at)s by %(by)s"),
+    ResendCause.MAYBE_RESENT_BEFORE: _("may have been resent at %(at)s by %(by)s"),
     ResendCause.NO_ANSWER: _("no answer: %(error)s"),
     ResendCause.NOT_READ_BACK: _("the broker accepted the message, but it could not be read back: %(error)s"),
     ResendCause.NOT_READABLE_YET: _("the broker accepted the message, but it is not readable yet"),
@@ -135,9 +136,9 @@ OF_VALUES: dict[str, str | Promise] = {
     ),
     ReasonCode.SELDOM_ASKED: _("its members were asked only %(n_times)s within %(changing_seconds)s of changes"),
     ReasonCode.QUEUES_UNREPORTED_SINCE: _("not every member has reported its queues since %(since)s"),
-    ReasonCode.RESET_BY: _("reset by %(name)s at %(at)s UTC (%(reason)s)"),
-    ReasonCode.MAYBE_RESET_BY: _("perhaps the reset by %(name)s at %(at)s UTC (%(reason)s)"),
-    ReasonCode.MAYBE_FAILOVER: _("perhaps the failover: slave %(slave)s stood in for its master at %(at)s UTC"),
+    ReasonCode.RESET_BY: _("reset by %(name)s at %(at)s (%(reason)s)"),
+    ReasonCode.MAYBE_RESET_BY: _("perhaps the reset by %(name)s at %(at)s (%(reason)s)"),
+    ReasonCode.MAYBE_FAILOVER: _("perhaps the failover: slave %(slave)s stood in for its master at %(at)s"),
     ReasonCode.NOT_BY_SITE: _("not by Consumerscope"),
     ReasonCode.BROKER_FAILS: _("%(name)s could not be read: %(error)s"),
     ReasonCode.NO_CAUSE: _("no cause was recorded"),
@@ -195,14 +196,12 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
     PollProblem.NO_MASTER_LISTED: _("The name server lists no master of %(broker)s."),
     PollProblem.NO_ROUTE: _("The name server has no route of %(topic)s to it."),
     PollProblem.OF_BROKER: _("%(broker)s: %(error)s"),
-    PollProblem.NOT_ASKED_UNTIL: _("%(error)s; it is not asked until %(until)s UTC"),
-    PollProblem.NOT_ASKED_AFTER_FAILURES: _(
-        "%(error)s; after %(n_failures)s in a row it is not asked until %(until)s UTC"
-    ),
+    PollProblem.NOT_ASKED_UNTIL: _("%(error)s; it is not asked until %(until)s"),
+    PollProblem.NOT_ASKED_AFTER_FAILURES: _("%(error)s; after %(n_failures)s in a row it is not asked until %(until)s"),
     PollProblem.NO_DISPATCH_BACKLOG: _("the broker does not report how far its dispatch is behind"),
     PollProblem.NO_BROKER_ASKED: _("No broker could be asked."),
     PollProblem.BEHIND_PROXY: _("proxies pass no question on to their clients"),
-    PollProblem.CLIENT_PAUSED: _("%(error)s; asked at %(asked)s and again from %(until)s UTC on"),
+    PollProblem.CLIENT_PAUSED: _("%(error)s; asked at %(asked)s and again from %(until)s on"),
     PollProblem.MESSAGE_EXPIRED: _("the message at %(offset)s has expired: the oldest is at %(oldest)s"),
     PollProblem.MESSAGE_NOT_YET: _("the broker has no message at %(offset)s yet"),
     PollProblem.MESSAGE_SKIPPED: _("the message at %(offset)s is gone: the broker continues at %(next)s"),
@@ -300,11 +299,11 @@ def membership_reason(error: str | None, too_old: datetime | None = None) -> str
 
 
 def members_not_since(at: datetime) -> str:
-    return str(REASONS[AlertEvidence.MEMBERS_NOT_SINCE]) % {"since": utc(at)}
+    return str(REASONS[AlertEvidence.MEMBERS_NOT_SINCE]) % {"since": when(at)}
 
 
 def queues_not_since(owner: str, at: datetime) -> str:
-    return gettext("%(owner)s has not reported its queues since %(since)s") % {"owner": owner, "since": utc(at)}
+    return gettext("%(owner)s has not reported its queues since %(since)s") % {"owner": owner, "since": when(at)}
 
 
 def reason_words(stored: str) -> StoredWords:

@@ -293,7 +293,7 @@ ATTEMPT_UNKNOWN: dict[str, Text] = {
     AttemptUnknown.NOT_DELIVERED_FROM: _("the group does not consume from here"),
     AttemptUnknown.SQL_FILTER: _("the group filters by SQL: the offset does not say whether the message matched"),
     AttemptUnknown.NOT_CONSUMED_YET: _("not consumed yet"),
-    AttemptUnknown.NOT_PASSED_IN_HISTORY: _("no poll until %(until)s UTC saw the offset pass it"),
+    AttemptUnknown.NOT_PASSED_IN_HISTORY: _("no poll until %(until)s saw the offset pass it"),
     AttemptUnknown.NO_HISTORY: _("the history could not be read: %(error)s"),
     AttemptUnknown.CLOCKS_DIFFER: _("the clocks of two machines differ"),
     AttemptUnknown.COPY_NOT_FOUND: _("its copy was not found: it expired, or the member retried on the spot"),

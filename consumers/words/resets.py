@@ -228,7 +228,7 @@ WARNINGS: dict[str, str | Promise] = {
     ResetWarning.REDELIVERED: _(
         "Redelivered messages: %(n)s, queues: %(queues)s. Make sure that consumers handle duplicates."
     ),
-    ResetWarning.REDELIVERED_FROM: _("The first redelivered message that was read is from %(at)s UTC."),
+    ResetWarning.REDELIVERED_FROM: _("The first redelivered message that was read is from %(at)s."),
     ResetWarning.SKIPPED: _(
         "Skipped messages: %(n)s, queues: %(queues)s. The group does not consume them unless it is reset again."
     ),

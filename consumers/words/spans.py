@@ -4,9 +4,10 @@ at most, and is `> 30 d` where it is longer.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from .marks import listed
@@ -138,19 +139,34 @@ def size(octets: float) -> str:
     return f"{value:.1f} {units[0]}" if value < 10 and units[0] != "B" else f"{value:.0f} {units[0]}"
 
 
-def iso(at: datetime) -> str:
-    """For what is stored or compared: sentences have `utc`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def utc(at: datetime) -> str:
-    """`2026-03-14 02:50:00 UTC`: a time in a sentence."""
+    """`2026-03-14 02:50:00 UTC`, for whoever reads it; pages write `when`."""
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def when(at: datetime) -> str:
+    """`2026-03-14 03:50:00 UTC+01:00`: a time in a sentence, as the reader's clock says it; in UTC where none is known,
+    as in REST and notifications."""
+    return f"{local(at):%Y-%m-%d %H:%M:%S %Z}"
+
+
+def local(at: datetime) -> datetime:
+    return at.astimezone(timezone.get_current_timezone())
+
+
+def minutes_ahead(at: datetime) -> int:
+    """How far `local` is ahead of UTC."""
+    return round((local(at).utcoffset() or timedelta()).total_seconds() / 60)
+
+
+def zone_name() -> str:
+    """`UTC`, `UTC+01:00`: what clock `local` is of."""
+    return timezone.get_current_timezone_name()
+
+
 def with_plain_times(text: str) -> str:
-    """A parameter of a stored reason: where it is a time as `iso` writes it, as `utc` does."""
-    return utc(datetime.fromisoformat(text)) if STORED_TIME.fullmatch(text) else text
+    """A parameter of a stored reason: where it is a time as `iso` writes it, as `when` does."""
+    return when(datetime.fromisoformat(text)) if STORED_TIME.fullmatch(text) else text
 
 
 # Where something is, in words: which queues of which topic on which broker.

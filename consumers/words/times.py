@@ -4,8 +4,11 @@ from datetime import UTC, datetime
 
 from django.utils.dateparse import parse_datetime
 
+from .spans import local
+
 # Nearer an end of the calendar, what is counted from a time would be none.
 FIRST_YEAR, LAST_YEAR = 1970, 2999
+EXAMPLE = datetime(2026, 3, 14, 6, 0, tzinfo=UTC)
 
 
 def read_time(text: str) -> datetime | None:
@@ -17,3 +20,8 @@ def read_time(text: str) -> datetime | None:
     if at is None or not FIRST_YEAR <= at.year <= LAST_YEAR:
         return None
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def example_time() -> str:
+    """How a time is entered as the reader's clock says it: `2026-03-14 08:00+02:00`."""
+    return local(EXAMPLE).isoformat(" ", "minutes").removesuffix("+00:00")

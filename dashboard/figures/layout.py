@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from consumers.words.marks import chained, labelled, listed
-from dashboard.wording.numbers import minute
+from consumers.words.spans import local, minutes_ahead
+from dashboard.wording.numbers import minute, zone_name
 
 # Points of a series, and where they are missing.
 
@@ -60,8 +61,8 @@ class Span:
 
 
 def on_axis(at: datetime) -> str:
-    """Plotly knows no zones: every axis is UTC and says so."""
-    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    """Plotly knows no zones: an axis is of the reader's clock, and its page says which."""
+    return local(at).strftime("%Y-%m-%d %H:%M:%S")
 
 
 # What is unknown is hatched over the whole height of a figure, and says why on hover; it never stands at zero.
@@ -161,8 +162,10 @@ def figure(
         if span.until >= since and span.since <= until:
             shapes += _shades(span, since, until)
             annotations.append(_sign(span, since, until))
+    # A stretch that is chosen on it becomes the range of an address, which is in UTC.
     axis = {**AXIS, **TIMES, "range": [on_axis(since), on_axis(until)], "showgrid": False}
-    return plain_figure(traces, **{"shapes": shapes, "annotations": annotations, "xaxis": axis, **layout})
+    of_time = {"shapes": shapes, "annotations": annotations, "xaxis": axis, "meta": {"utcOffset": minutes_ahead(until)}}
+    return plain_figure(traces, **{**of_time, **layout})
 
 
 def plain_figure(traces: list[Figure], **layout: Any) -> Figure:
@@ -205,7 +208,7 @@ def aside(text: str) -> Figure:
 def beginning(drawn: Figure, collected_since: datetime | None, now: datetime) -> Figure:
     """The figure, with a label where its data begins, if that is later than its range."""
     if collected_since is not None:
-        text = _("collecting since %(time)s UTC") % {"time": minute(collected_since, now)}
+        text = _("collecting since %(time)s") % {"time": f"{minute(collected_since, now)} {zone_name()}"}
         drawn["layout"]["annotations"].append(aside(text) | {"x": 0, "xanchor": "left"})
         margin = drawn["layout"]["margin"]
         drawn["layout"]["margin"] = {**margin, "t": max(margin["t"], ABOVE)}

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
 from consumers.words.marks import listed
-from dashboard.wording.numbers import clock
+from dashboard.wording.numbers import clock, zoned
 
 from .layout import AXIS, INK, LEFT, QUIET, REBALANCE, Change, Figure, Span, figure, on_axis
 from .queue_heatmap import LABEL_LETTERS
@@ -106,7 +106,7 @@ def _title(holding: Holding, most: int, since: datetime, until: datetime, now: d
         words = ngettext("%(n)s queue had no owner", "up to %(n)s queues had no owner", most)
     else:
         words = ngettext("%(n)s queue had several owners", "up to %(n)s queues had several owners", most)
-    between = _("within %(since)s to %(until)s UTC") % {"since": clock(since, now), "until": clock(until, now)}
+    between = _("within %(since)s to %(until)s") % {"since": clock(since, now), "until": zoned(until, now)}
     return f"{words % {'n': f'{most:,}'}}<br>{between}"
 
 
@@ -322,10 +322,8 @@ def run_title(run: TimelineRun, timeline: Timeline) -> str:
         Holding.SEVERAL: _("several owners: %s") % names,
         Holding.CHANGED: _("reassigned: %s") % names if names else _("reassigned"),
     }[run.holding]
-    ends = {"since": clock(run.since, timeline.until), "until": clock(run.until, timeline.until)}
-    when = (
-        _("between %(since)s and %(until)s UTC") if run.holding is Holding.CHANGED else _("%(since)s to %(until)s UTC")
-    )
+    ends = {"since": clock(run.since, timeline.until), "until": zoned(run.until, timeline.until)}
+    when = _("between %(since)s and %(until)s") if run.holding is Holding.CHANGED else _("%(since)s to %(until)s")
     return f"{who}<br>{when % ends}"
 
 

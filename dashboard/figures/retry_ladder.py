@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from consumers.retries.broker_levels import LATE_SECONDS
 from consumers.retries.ladder_rows import Ladder, LadderRung, SampledRung
-from dashboard.wording.numbers import clock, count, duration
+from dashboard.wording.numbers import count, duration, zoned
 
 from .layout import AXIS, HATCH, QUIET, RULE, Figure, no_reason, plain_figure
 
@@ -104,9 +104,9 @@ def _found(sampled: SampledRung | None, now: datetime) -> tuple[str, str]:
     numbers = {"n": count(sampled.messages), "looked_at": count(sampled.looked_at), "of": count(sampled.of)}
     hover = [_("%(n)s of this group among %(looked_at)s inspected, of %(of)s waiting") % numbers]
     if sampled.oldest_waiting_at:
-        hover.append(_("oldest since %s UTC") % clock(sampled.oldest_waiting_at, now))
+        hover.append(_("oldest since %s") % zoned(sampled.oldest_waiting_at, now))
     if sampled.next_due_at:
-        hover.append(_("next due at %s UTC") % clock(sampled.next_due_at, now))
+        hover.append(_("next due at %s") % zoned(sampled.next_due_at, now))
     for times, messages in sorted(sampled.attempts.items()):
         hover.append(_("retry %(times)s: %(n)s") % {"times": times, "n": count(messages)})
     words = numbers["n"] if sampled.is_whole else _("%(n)s of %(looked_at)s") % numbers

@@ -10,6 +10,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from consumers.words.spans import local, minutes_ahead
+
 REBALANCE, RESET = "REBALANCE", "RESET"
 
 CRITICAL, WARNING, INFO = "CRITICAL", "WARNING", "INFO"
@@ -85,7 +87,9 @@ def _ticks(since: datetime, until: datetime) -> list[tuple[datetime, str]]:
     span = (until - since).total_seconds()
     steps = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 5184000)
     step = next((step for step in steps if span / step <= 8), steps[-1])
-    first = datetime.fromtimestamp(-(-since.timestamp() // step) * step, UTC)
+    ahead = timedelta(minutes=minutes_ahead(since))
+    round_seconds = -(-(since + ahead).timestamp() // step) * step
+    first = local(datetime.fromtimestamp(round_seconds, UTC) - ahead)
     ticks = [first + timedelta(seconds=step * i) for i in range(int((until - first).total_seconds() // step) + 1)]
     inside = [tick for tick in ticks if 0.04 < (tick - since) / (until - since) < 0.96]
     return [(tick, written(tick, _("j M")) if step >= 86400 else f"{tick:%H:%M}") for tick in inside]

@@ -1,4 +1,4 @@
-"""How the admin pages write times, by language: as other pages do on hover, in UTC, and saying so."""
+"""How the admin pages write times, by language: by the reader's clock, with its zone."""
 
 DATE, TIME = "Y-m-d", "H:i:s"
-MOMENT = rf"{DATE} {TIME} \U\T\C"
+MOMENT = f"{DATE} {TIME} T"

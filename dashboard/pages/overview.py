@@ -46,7 +46,7 @@ from dashboard.pages.common.frame import Frame, context, frame_of, page, refresh
 from dashboard.pages.findings import finding_counts
 from dashboard.pages.group import LABELS, EventKind
 from dashboard.pages.reset import reset_words
-from dashboard.wording.numbers import clock, count, minute
+from dashboard.wording.numbers import count, minute, zone_name, zoned
 
 from .common.figures import mark_words
 
@@ -215,12 +215,12 @@ def _oldest(frame: Frame, found: Overview) -> str | None:
 def _merged_words(frame: Frame, some: Sequence[Mark]) -> str:
     """`14:03 UTC · 12 × STALL: no commit`; both ends where these are of several minutes."""
     ends = dict.fromkeys(minute(mark.at, frame.now) for mark in (some[0], some[-1]))
-    return f"{'–'.join(ends)} UTC · {count(len(some))} × {some[0].cause}"
+    return f"{'–'.join(ends)} {zone_name()} · {count(len(some))} × {some[0].cause}"
 
 
 def _mark(frame: Frame, change: Change) -> Mark:
     before = f"{change.before} → " if change.before else ""
-    text = f"{clock(change.at, frame.now)} UTC · {change.group} · {before}{change.after} · {change.sentence}"
+    text = f"{zoned(change.at, frame.now)} · {change.group} · {before}{change.after} · {change.sentence}"
     cause = labelled(change.after, rule_words(change.rule))
     return Mark(change.at, change.after, text, frame.group(change.cluster, change.group), cause)
 
@@ -228,7 +228,7 @@ def _mark(frame: Frame, change: Change) -> Mark:
 def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
     """Several lead to the list of them."""
     at = mark.until if mark.episodes > 1 else mark.since
-    text = f"{clock(at, frame.now)} UTC · {mark.group} · {mark_words(mark)}"
+    text = f"{zoned(at, frame.now)} · {mark.group} · {mark_words(mark)}"
     if mark.rebalances > 1:
         href = frame.to("rebalances", group=mark.group, cluster=mark.cluster)
     else:
@@ -238,5 +238,5 @@ def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
 
 def _reset(frame: Frame, mark: ResetMark) -> Mark:
     """One that began before the range stands at its edge."""
-    text = f"{clock(mark.since, frame.now)} UTC · {mark.group} · {reset_words(mark)}"
+    text = f"{zoned(mark.since, frame.now)} · {mark.group} · {reset_words(mark)}"
     return Mark(max(mark.since, frame.collected.since), RESET, text, frame.to("reset", mark.id))

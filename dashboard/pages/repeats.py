@@ -44,7 +44,7 @@ from dashboard.pages.common.list_pages import page_links, page_number
 from dashboard.pages.common.moments import Range
 from dashboard.pages.group_offsets import shown, total
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.numbers import again, clock, count
+from dashboard.wording.numbers import again, count, zoned
 
 ROWS = 50
 QUEUES_SHOWN = 50
@@ -157,7 +157,7 @@ def repeat_spans(cluster: str, group: str, shown: Range) -> list[Span]:
         RepeatFilters(cluster=cluster, group=group, since=shown.since, until=shown.until, touching=True)
     )
     return [
-        Span(mark.since, mark.until, f"{clock(mark.since, shown.until)} UTC · {repeat_mark_words(mark)}", REPEAT)
+        Span(mark.since, mark.until, f"{zoned(mark.since, shown.until)} · {repeat_mark_words(mark)}", REPEAT)
         for mark in found
     ]
 

@@ -37,7 +37,7 @@ from dashboard.pages.common.list_pages import listed
 from dashboard.pages.common.moments import Range
 from dashboard.pages.reset_plan import FIELDS, ask_for_plan, asker_of
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.numbers import clock
+from dashboard.wording.numbers import zoned
 from dashboard.wording.resets import destination
 
 # Offset resets: the list, and marks over time.
@@ -90,7 +90,7 @@ def reset_spans(cluster: str, group: str, shown: Range) -> list[Span]:
         Span(
             mark.since,
             mark.until or shown.until,
-            f"{clock(mark.since, shown.until)} UTC · {reset_words(mark)}",
+            f"{zoned(mark.since, shown.until)} · {reset_words(mark)}",
             RESET,
         )
         for mark in found

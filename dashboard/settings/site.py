@@ -51,6 +51,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "consumers.rest.answers.ConditionalAnswers",
+    "dashboard.pages.site.zone.ZoneOfReader",
     "dashboard.middleware.AskedOnce",
     "dashboard.pages.site.sent_forms.SentForms",
 ]
@@ -66,6 +67,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "dashboard.pages.common.notices.notices_of",
                 "dashboard.pages.site.theme.theme_of",
+                "dashboard.pages.site.zone.zone_words",
                 "dashboard.pages.site.demo.demo_of",
                 "dashboard.pages.site.account.languages_of",
             ],

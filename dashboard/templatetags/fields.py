@@ -162,8 +162,7 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
     at: datetime | None = getattr(row, "time_lag_at", None)
     earlier = None if at == getattr(row, "taken_at", None) else at
     if earlier is not None:
-        at_clock = numbers.clock(earlier, context["now"])
-        kind = f"{kind} · {_('as of %(time)s UTC') % {'time': at_clock}}"
+        kind = f"{kind} · {_('as of %(time)s') % {'time': numbers.zoned(earlier, context['now'])}}"
     hovered = sign or error or earlier
     shown = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)
     if earlier is None or not with_moment:

@@ -16,7 +16,7 @@ from consumers.retries.ladder_rows import DueRetries, Ladder, LastAttempts, Retr
 from consumers.retries.volumes import VolumeTotals
 from consumers.words.marks import listed
 from dashboard.pages.retries import DelayLine, DelayTable, LevelCell, LevelHead
-from dashboard.wording.numbers import ago, count, duration, share, size
+from dashboard.wording.numbers import ago, count, duration, share, size, zone_name
 from dashboard.wording.resets import CONDITIONS
 
 from .fields import known_part, moment, unknown
@@ -132,7 +132,7 @@ def waiting_level(context: template.Context, ladder: Ladder, name: str) -> SafeS
     ahead = {"time": duration(max(0, round((found.at - now).total_seconds())))}
     far = ago(found.at, now) if found.at <= now else _("in %(time)s") % ahead
     level = _("level %(level)s") % {"level": found.level}
-    return format_html('{} UTC <span class="u">{} · {}</span>', moment(found.at, now), far, level)
+    return format_html('{} {} <span class="u">{} · {}</span>', moment(found.at, now), zone_name(), far, level)
 
 
 @register.simple_tag(takes_context=True)
@@ -147,7 +147,9 @@ def last_attempts(context: template.Context, row: LastAttempts) -> SafeString:
             '<span class="quiet">{}</span> <span class="u">{}</span>', _("none in the sample"), limit_words
         )
     first = (
-        format_html(" · {} {} UTC", _("first at"), moment(row.next_due_at, context["now"])) if row.next_due_at else ""
+        format_html(" · {} {} {}", _("first at"), moment(row.next_due_at, context["now"]), zone_name())
+        if row.next_due_at
+        else ""
     )
     return format_html(
         '<span class="late">{}</span> <span class="u">{}{}</span>', count(row.messages), limit_words, first

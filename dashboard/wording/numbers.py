@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.utils.dateformat import format as written
 from django.utils.functional import Promise
@@ -14,7 +14,14 @@ from consumers.groups.rows import GroupRow
 from consumers.ownership.rows import MemberRow
 from consumers.queries.declared import CLIENTS, MESSAGES, QUEUES, Number
 from consumers.words import spans
-from consumers.words.spans import chosen as chosen, per_second as per_second, rate as rate, size as size
+from consumers.words.spans import (
+    chosen as chosen,
+    local,
+    per_second as per_second,
+    rate as rate,
+    size as size,
+    zone_name as zone_name,
+)
 
 # Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
 ID_LETTERS, NAME_LETTERS = 12, 20
@@ -49,7 +56,7 @@ def share(part: float) -> str:
     return spans.percent(number if 0 < number < 1 else round(number))
 
 
-# Moments as people read them: relative in the text, absolute on hover, in UTC and saying so.
+# Moments as people read them: as the reader's clock says them. Whoever writes one says its zone beside it.
 def ago(at: datetime, now: datetime) -> str:
     """How long before `now`; a clock that runs a little ahead reads as "0 s ago", never as the future."""
     return _("%(age)s ago") % {"age": duration(max(0, int((now - at).total_seconds())))}
@@ -57,19 +64,24 @@ def ago(at: datetime, now: datetime) -> str:
 
 def clock(at: datetime, now: datetime) -> str:
     """The time of day, with the date where it is not today's."""
-    utc = at.astimezone(UTC)
-    return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else day_and_time(at)
+    there = local(at)
+    return f"{there:%H:%M:%S}" if there.date() == local(now).date() else day_and_time(at)
+
+
+def zoned(at: datetime, now: datetime) -> str:
+    """`02:14:09 UTC`"""
+    return f"{clock(at, now)} {zone_name()}"
 
 
 def day_and_time(at: datetime) -> str:
-    utc = at.astimezone(UTC)
-    return f"{_day(utc)} {utc:%H:%M:%S}"
+    there = local(at)
+    return f"{_day(there)} {there:%H:%M:%S}"
 
 
 def minute(at: datetime, now: datetime) -> str:
     """The time of day without seconds, with the date where it is not today's."""
-    utc = at.astimezone(UTC)
-    return f"{utc:%H:%M}" if utc.date() == now.astimezone(UTC).date() else f"{_day(utc)} {utc:%H:%M}"
+    there = local(at)
+    return f"{there:%H:%M}" if there.date() == local(now).date() else f"{_day(there)} {there:%H:%M}"
 
 
 def _day(at: datetime) -> str:

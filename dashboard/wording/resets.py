@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.models import ResetKind, ResetOutcome, ResetStatus
-from consumers.words.spans import counted, messages, utc
+from consumers.words.spans import counted, messages, when
 
 from .numbers import chosen, count
 
@@ -54,7 +54,7 @@ def destination(kind: str, value: Any) -> str:
 
 def _moment(kind: str, value: str) -> str:
     at = parse_datetime(value)
-    words = {"at": value if at is None else utc(at)}
+    words = {"at": value if at is None else when(at)}
     if kind == ResetKind.TIME:
         return _("first message stored at or after %(at)s") % words
     return _("past position at %(at)s") % words

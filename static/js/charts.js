@@ -31,25 +31,26 @@
   const link = document.getElementById("zoomed");
   const isOfTime = (layout) => layout?.xaxis?.type === "date";
 
-  function named(at) {
-    const text = String(at).replace("T", " ");
-    const whole = new Date(`${text.slice(0, 19).replace(" ", "T")}${text.length < 17 ? ":00" : ""}Z`);
-    return `${whole.toISOString().slice(0, 19)}Z`;
+  function inUtc(at, { meta }) {
+    const text = String(at).replace(" ", "T").slice(0, 19);
+    const whole = new Date(`${text}${text.length < 17 ? ":00" : ""}Z`);
+    return `${new Date(whole - meta.utcOffset * 60_000).toISOString().slice(0, 19)}Z`;
   }
 
   function follow(element, changed) {
     if (isFollowing || !isOfTime(element.layout)) return;
-    const [from, to] = changed["xaxis.range"] ?? [changed["xaxis.range[0]"], changed["xaxis.range[1]"]];
+    const [from, to] = changed["xaxis.range"] ?? [0, 1].map((end) => changed[`xaxis.range[${end}]`]);
     if (from === undefined && !changed["xaxis.autorange"]) return;
     zoom = from === undefined || JSON.stringify([from, to]) === element.dataset.whole ? null : [from, to];
     isFollowing = true;
     const others = [...document.querySelectorAll("[data-figure]")].filter((one) => one !== element && isOfTime(one.layout));
     const drawn = others.map((one) => Plotly.relayout(one, { "xaxis.range": zoom ?? JSON.parse(one.dataset.whole) }));
     Promise.all(drawn).finally(() => (isFollowing = false));
-    link.hidden = !zoom || new Date(named(zoom[1])) - new Date(named(zoom[0])) < 60_000;
+    const [since, until] = zoom?.map((at) => inUtc(at, element.layout)) ?? [];
+    link.hidden = !(new Date(until) - new Date(since) >= 60_000);
     if (link.hidden) return;
     const address = new URL(location.href);
-    address.searchParams.set("range", `${named(zoom[0])}..${named(zoom[1])}`);
+    address.searchParams.set("range", `${since}..${until}`);
     link.href = address.href;
   }
 
@@ -98,10 +99,10 @@
       offerData(element, note);
       note.textContent = "";
       delete element.dataset.stale;
-      element.dataset.drawn = new Date().toISOString().slice(11, 19);
+      element.dataset.drawn = pageClock(new Date());
     } catch (problem) {
       if (problem.name === "AbortError") return;
-      const drawn = element.dataset.drawn ? ` · ${note.dataset.drawn} ${element.dataset.drawn} UTC` : "";
+      const drawn = element.dataset.drawn ? ` · ${note.dataset.drawn} ${element.dataset.drawn}` : "";
       note.textContent = `${note.dataset.failed} (${problem.message}${drawn})`;
       element.dataset.stale = "";
     }

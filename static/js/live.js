@@ -25,7 +25,7 @@
   function say(text) {
     lost.classList.add("shown");
     document.documentElement.dataset.stale = "";
-    const said = `${text} · ${lost.dataset.since} ${refreshedAt.toISOString().slice(11, 19)} UTC`;
+    const said = `${text} · ${lost.dataset.since} ${pageClock(refreshedAt)}`;
     // Said aloud once, and not with every question that stays without an answer.
     if (problem.textContent !== said) problem.textContent = said;
     tellAge();

@@ -23,6 +23,7 @@ NO_PAGES = frozenset(
         "sign_on_callback",
         "favicon",
         "theme",
+        "times",
         "language",
         "dlq_export",
         "token_revoke",

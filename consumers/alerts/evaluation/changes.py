@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from consumers.alerts.evaluation.machine import CourseTimes, Step, step
 from consumers.alerts.measures.registry import SPECS
@@ -20,6 +20,7 @@ from consumers.models import (
 )
 from consumers.vocabulary.alerts import IncidentSentence
 from consumers.vocabulary.reasons import stored_reason
+from consumers.vocabulary.times import iso
 
 from .rows import (
     Explained,
@@ -37,12 +38,6 @@ from .rows import (
 Counts = tuple[str, float | None, list[str] | None]
 
 
-def moment(at: datetime, now: datetime) -> str:
-    """The time in UTC, with its date where that is not today."""
-    at, now = at.astimezone(UTC), now.astimezone(UTC)
-    return f"{at:%H:%M}" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M}"
-
-
 def where(incident: Incident) -> str:
     if incident.subject_kind == SubjectKind.SITE:
         return "Consumerscope"
@@ -57,7 +52,7 @@ def sentence(kind: IncidentEventKind, incident: Incident, now: datetime) -> str:
     """The event's sentence, from what the evaluation saw, as it is stored. `incident` is already updated."""
     named = {"where": where(incident), "rule": incident.rule_name, "what": incident.state or incident.rule_name}
     if kind == IncidentEventKind.FIRING:
-        named |= {"since": moment(incident.started_at, now), "evidence": incident.evidence}
+        named |= {"since": iso(incident.started_at), "evidence": incident.evidence}
         if not incident.groups_count:
             return stored_reason(IncidentSentence.FIRING, **named)
         return stored_reason(IncidentSentence.FIRING_UNKNOWN_GROUPS, **named, unknown_groups=incident.groups_count)
@@ -98,7 +93,7 @@ def changed(incident: Incident, before: Counts, after: Counts) -> str:
 
 
 def silenced(incident: Incident, silence: Silence, now: datetime) -> str:
-    values = {"where": where(incident), "until": moment(active_until(silence, now), now)}
+    values = {"where": where(incident), "until": iso(active_until(silence, now))}
     return stored_reason(IncidentSentence.SILENCED, **values, by=silence.by_name, reason=silence.reason)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 
 from django.db.models import Min
@@ -26,6 +26,7 @@ from consumers.queries.limits import BrokerAge, ClusterAge
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_losses
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import ReasonCode
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason
 
 from .scan import Explainer, broker_subject, cluster_subject
@@ -89,7 +90,7 @@ def _loss_words(loss: BrokerLoss) -> str:
     what = {"broker": loss.broker, "losing_groups": len(loss.groups), "lost_queues": loss.queues}
     parts = [coded_reason(AlertEvidence.LOSS, **what)]
     if loss.lost_at is not None:
-        parts.append(coded_reason(AlertEvidence.LAST_READ, at=f"{loss.lost_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"))
+        parts.append(coded_reason(AlertEvidence.LAST_READ, at=iso(loss.lost_at)))
     if loss.from_slave is not None:
         parts.append(coded_reason(AlertEvidence.SLAVE_READ, slave=loss.from_slave))
     return evidence_parts(parts)

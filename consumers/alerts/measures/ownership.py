@@ -16,8 +16,8 @@ from consumers.ownership.group_shares import POP
 from consumers.ownership.reports import COLUMNS, KnownQueue
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import BROADCASTING
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason, membership_reason
-from consumers.words.spans import iso
 
 from .scan import HOLDS_NOTHING, GroupScan, GroupValues, silent_groups, why_no_owners, why_nobody_holds
 

@@ -27,8 +27,8 @@ from consumers.rebalances.flapping import HOUR
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.reasons import FlagReason
 from consumers.vocabulary.states import BROADCASTING, POPPING, PULLING, RuleCode, UnknownReason, code_of
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason, membership_reason
-from consumers.words.spans import iso
 
 # Causes of unknown groups that are not the group's own: a broker, a cluster, or the site.
 

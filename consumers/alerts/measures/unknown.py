@@ -24,6 +24,7 @@ from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.vocabulary.alerts import AlertEvidence
 from consumers.vocabulary.states import RuleCode, UnknownReason
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason, reason_words
 from consumers.words.spans import age
 
@@ -88,7 +89,7 @@ class _States:
 
     def _as_of(self, place: int, is_stale: bool) -> str | None:
         at = self.scan.rows[place].judged_at
-        return f"{at:%H:%M}" if is_stale and at is not None else None
+        return iso(at) if is_stale and at is not None else None
 
     def since(self, place: int) -> datetime | None:
         row = self.scan.rows[place]

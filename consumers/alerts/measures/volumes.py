@@ -26,8 +26,8 @@ from consumers.queries.unwatched import Span, longest_of
 from consumers.rebalances.flapping import Unsettled, episodes_within_hour, unsettled as unsettled_groups
 from consumers.repeats import HourOfRepeats, repeats_within_hour
 from consumers.vocabulary.alerts import AlertEvidence
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason
-from consumers.words.spans import iso
 
 from .columns import judged_reason
 from .scan import GroupScan, GroupValues
@@ -117,7 +117,8 @@ def dlq_inflow(scan: GroupScan) -> Column:
     values = [None if judged_reason(scan, place) else found.get(row.id) for place, row in enumerate(scan.rows)]
 
     def words(value: float) -> str:
-        return coded_reason(AlertEvidence.DLQ_INFLOW, dead_messages=round(value), end=f"{end:%H:%M}")
+        assert end is not None
+        return coded_reason(AlertEvidence.DLQ_INFLOW, dead_messages=round(value), end=iso(end))
 
     def reason(place: int) -> str:
         return judged_reason(scan, place) or coded_reason(AlertEvidence.INFLOW_INCOMPLETE)

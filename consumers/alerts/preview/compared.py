@@ -18,6 +18,7 @@ from consumers.polling.flags import offline_share
 from consumers.queries.groups import named_at_once
 from consumers.queries.limits import limits
 from consumers.vocabulary.alerts import AlertEvidence, PreviewReason
+from consumers.vocabulary.times import iso
 from consumers.words.reasons import coded_reason
 
 from .request import Chosen
@@ -124,7 +125,7 @@ def _of_the_rule(found: Evaluated, replay: Replay) -> Iterator[str]:
     if changed := [name for name in COMPARED if getattr(stored, name) != getattr(replay.rule, name)]:
         yield coded_reason(PreviewReason.OTHER_RULE, names=changed)
     if stored.changed_at > replay.grid.since:
-        yield coded_reason(PreviewReason.RULE_CHANGED, at=f"{stored.changed_at:%Y-%m-%d %H:%M}")
+        yield coded_reason(PreviewReason.RULE_CHANGED, at=iso(stored.changed_at))
     if not stored.enabled:
         yield coded_reason(PreviewReason.RULE_DISABLED)
 

@@ -28,6 +28,7 @@ from consumers.rocketmq.messages.dead import RESEND_PROPERTY
 from consumers.rocketmq.messages.stored import PullOutcome
 from consumers.rocketmq.names import retry_topic
 from consumers.vocabulary.reasons import ResendCause, stored_reason
+from consumers.vocabulary.times import iso
 from consumers.words.marks import listed
 
 from .preview import preview
@@ -148,7 +149,7 @@ def earlier_resend(item: ResendItem) -> str:
     is_sent = item.outcome == ResendOutcome.SENT
     cause = ResendCause.RESENT_BEFORE if is_sent else ResendCause.MAYBE_RESENT_BEFORE
     at = item.at or item.resend.created_at
-    return stored_reason(cause, at=f"{at:%Y-%m-%d %H:%M:%S}", by=item.resend.by_name)
+    return stored_reason(cause, at=iso(at), by=item.resend.by_name)
 
 
 VALID_FOR = timedelta(minutes=15)

@@ -17,6 +17,7 @@ from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConne
 from consumers.rocketmq.wire.codes import BrokerRefused, RocketMQError, mq_version_name, time_of
 from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.vocabulary.reasons import PollProblem, stored_reason
+from consumers.vocabulary.times import iso
 
 # Whom a reading may ask about members: its budget, silent clients, and one broker in one sweep.
 
@@ -139,7 +140,7 @@ class Silences:
         silence = self.silent.get(whom)
         if silence is None or silence.until is None or now >= silence.until:
             return None
-        times = {"asked": f"{silence.at:%H:%M:%S}", "until": f"{silence.until:%H:%M:%S}"}
+        times = {"asked": iso(silence.at), "until": iso(silence.until)}
         return stored_reason(PollProblem.CLIENT_PAUSED, error=silence.error, **times)
 
     def fell_silent(self, whom: Whom) -> bool:

@@ -12,7 +12,7 @@ from consumers.stores.start import Start
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.marks import labelled, listed
 from consumers.words.reasons import reason_words, stored_words
-from consumers.words.spans import count, messages, utc
+from consumers.words.spans import count, messages, when
 
 
 # Committed offsets that are gone from their brokers: by broker for what tells of many groups at once, and by group.
@@ -105,7 +105,7 @@ def broker_loss_words(loss: BrokerLoss) -> str:
 
 
 def last_read(lost_at: datetime | None) -> list[str]:
-    return [] if lost_at is None else [gettext("last read %s") % utc(lost_at)]
+    return [] if lost_at is None else [gettext("last read %s") % when(lost_at)]
 
 
 def seen_on(slave: str) -> str:

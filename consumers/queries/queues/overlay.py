@@ -14,7 +14,7 @@ from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS, UnknownReason, code_of
 from consumers.vocabulary.times import microseconds
 from consumers.words.reasons import coded_reason, lazy_reason, reason_words, stored_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 # The state of one queue while evaluations are late: the last one stays until what was polled since contradicts it.
 #
@@ -240,7 +240,7 @@ def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) ->
     if judged is None:
         return str(NOT_JUDGED_YET)
     return (
-        gettext("not evaluated since %(since)s") % {"since": utc(judged.judged_at)}
+        gettext("not evaluated since %(since)s") % {"since": when(judged.judged_at)}
         if is_late(judged, now, limits)
         else None
     )

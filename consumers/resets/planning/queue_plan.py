@@ -24,6 +24,7 @@ from consumers.resets.target_values import QueueKey, moment_of, own_topics
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason, ResetWarning, RowReason
+from consumers.vocabulary.times import iso
 from consumers.words.spans import age
 
 # Facts about a group whose offsets are to be reset, read from the cluster's masters at one time and never estimated.
@@ -308,7 +309,7 @@ def of_amounts(totals: Totals) -> list[str]:
     if totals.replayed:
         warnings.append(stored_reason(ResetWarning.REDELIVERED, n=totals.replayed, queues=totals.replaying))
     if totals.earliest is not None:
-        warnings.append(stored_reason(ResetWarning.REDELIVERED_FROM, at=f"{totals.earliest:%Y-%m-%d %H:%M:%S}"))
+        warnings.append(stored_reason(ResetWarning.REDELIVERED_FROM, at=iso(totals.earliest)))
     if totals.skipped:
         warnings.append(stored_reason(ResetWarning.SKIPPED, n=totals.skipped, queues=totals.skipping))
     if totals.uncounted:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused, EntryField, Shape
 from consumers.jobs.permissions import check, check_somewhere, why_not
 from consumers.models import AlertRule
-from consumers.words.times import read_time
+from consumers.words.times import example_time, read_time
 from dashboard.pages.common.frame import Frame, Tab, View, context, form_page as any_form_page
 from dashboard.pages.common.list_pages import SHORT, VERSION, whole_number
 from dashboard.pages.common.notices import confirmed
@@ -150,7 +150,7 @@ def _rule(text: str) -> AlertRule | None:
 def _time(text: str) -> Any:
     at = read_time(text) if text else None
     if text and at is None:
-        raise ValueError(_("Not a time: write 2026-03-14 06:00, in UTC."))
+        raise ValueError(_("Not a time: write %s (UTC, unless it names a zone).") % example_time())
     return at
 
 

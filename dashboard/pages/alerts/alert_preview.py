@@ -29,7 +29,7 @@ from dashboard.pages.alerts.preview_pictures import at_of, end_of_data, pictures
 from dashboard.pages.common.frame import Frame, frame_of, refreshing
 from dashboard.pages.common.list_pages import whole_number
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.numbers import count, duration, minute, share as share_words
+from dashboard.wording.numbers import count, duration, minute, share as share_words, zone_name
 
 from .alert_forms import Done, act, alert_context, done, sent
 from .alert_rule import RuleForm, form_shown, rule_or_404, stored
@@ -74,11 +74,11 @@ def data_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
     words = {
         "time": duration(result["known_seconds"]),
         "from": minute(since, row.until),
-        "to": minute(until, row.until),
+        "to": f"{minute(until, row.until)} {zone_name()}",
     }
     if (until - since).total_seconds() > result["known_seconds"]:
-        return _("%(time)s of data (with gaps, %(from)s–%(to)s UTC)") % words
-    return _("%(time)s of data (%(from)s–%(to)s UTC)") % words
+        return _("%(time)s of data (with gaps, %(from)s–%(to)s)") % words
+    return _("%(time)s of data (%(from)s–%(to)s)") % words
 
 
 def _no_data_words(result: Mapping[str, Any]) -> str:

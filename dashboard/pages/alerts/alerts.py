@@ -26,7 +26,7 @@ from consumers.queries.codes import SEVERITIES
 from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_retained, step_for
 from consumers.words.alerts import rule_name_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import lag_figure
 from dashboard.pages.common.frame import Choice, Frame, frame_of, page, problems, refreshing, with_charts
@@ -256,7 +256,7 @@ def _check_seen(request: HttpRequest, row: Incident) -> None:
     if found is None or found.acknowledged_at is None or seen in (None, found.acknowledged_at.isoformat()):
         return
     if found.acknowledged_by_name != request.user.get_username():
-        words = {"by": found.acknowledged_by_name, "at": utc(found.acknowledged_at)}
+        words = {"by": found.acknowledged_by_name, "at": when(found.acknowledged_at)}
         sentence = _(
             "%(by)s acknowledged the incident at %(at)s, while this page was open. Submit again to replace that "
             "acknowledgement."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -113,8 +113,8 @@ def example_of(form: ChannelForm, now: datetime) -> Example:
     fired = IncidentEvent.objects.filter(kind=IncidentEventKind.FIRING)
     event = fired.select_related("incident__rule").order_by("-at", "-pk").first()
     of = _("a test, because nothing has fired yet") if event is None else _("the last incident that fired")
-    # Workers write messages, whose language is none of who looks.
-    with override(settings.LANGUAGE_CODE):
+    # Workers write messages, whose language and clock are none of who looks.
+    with override(settings.LANGUAGE_CODE), timezone.override(UTC):
         return Example(of, _rendered(form, event, now))
 
 

@@ -19,7 +19,7 @@ from dashboard.figures.layout import Span
 from dashboard.figures.time_bars import CRITICAL, INFO, WARNING, Mark
 from dashboard.pages.common.frame import Frame
 from dashboard.pages.common.moments import Range
-from dashboard.wording.numbers import clock, count, duration, share as share_words
+from dashboard.wording.numbers import clock, count, duration, share as share_words, zoned
 
 # What a preview found, drawn: a bar for each day, and below it, on the same axis, when whom of it would have fired.
 SUBJECTS_DRAWN = 12
@@ -99,25 +99,25 @@ def _gaps(row: PreviewRow, drawn: list[Mapping[str, Any]]) -> Iterator[Gap]:
     for line, one in enumerate(drawn):
         for span in one.get("unknown_spans", ()):
             since, until = at_of(span["from"]), at_of(span["to"])
-            words = {"title": one["subject"]["title"], "from": clock(since, row.until), "to": clock(until, row.until)}
-            yield Gap(line, since, until, _("%(title)s: not known from %(from)s to %(to)s UTC") % words)
+            words = {"title": one["subject"]["title"], "from": clock(since, row.until), "to": zoned(until, row.until)}
+            yield Gap(line, since, until, _("%(title)s: not known from %(from)s to %(to)s") % words)
 
 
 def _bands(row: PreviewRow, result: Mapping[str, Any]) -> Iterator[Gap]:
     """Where nothing is known of any subject."""
     for span in result.get("unknown_spans", ()):
         since, until = at_of(span["from"]), at_of(span["to"])
-        words = {"from": clock(since, row.until), "to": clock(until, row.until)}
-        yield Gap(None, since, until, _("No data from %(from)s to %(to)s UTC") % words)
+        words = {"from": clock(since, row.until), "to": zoned(until, row.until)}
+        yield Gap(None, since, until, _("No data from %(from)s to %(to)s") % words)
 
 
 def _bar_title(row: PreviewRow, one: Mapping[str, Any], remark: str | None) -> str:
     fired, resolved = at_of(one["fired_at"]), at_of(one["to"])
     words = {"title": one["subject"]["title"], "from": clock(fired, row.until)}
     if resolved is None:
-        title = _("%(title)s: from %(from)s UTC to the end") % words
+        title = _("%(title)s: from %(from)s to the end") % {**words, "from": zoned(fired, row.until)}
     else:
-        title = _("%(title)s: from %(from)s to %(to)s UTC") % {**words, "to": clock(resolved, row.until)}
+        title = _("%(title)s: from %(from)s to %(to)s") % {**words, "to": zoned(resolved, row.until)}
     return f"{title} ({remark})" if remark else title
 
 
@@ -152,7 +152,7 @@ def bars(marks: Sequence[IncidentMark], shown: Range) -> list[Span]:
         lane = next((lane for lane, at in enumerate(free) if at <= mark.fired_at), len(free))
         free[lane : lane + 1] = [until]
         severity = Severity(mark.severity)
-        text = f"{clock(mark.fired_at, shown.until)} UTC · {incident_words(mark, shown.until)}"
+        text = f"{zoned(mark.fired_at, shown.until)} · {incident_words(mark, shown.until)}"
         style = {"sign": SIGNS[severity], "colour": COLOURS[severity]}
         found.append(
             Span(
@@ -194,7 +194,7 @@ def incident_flags(frame: Frame) -> list[Mark]:
 
 def _flag(frame: Frame, at: datetime, marks: Sequence[IncidentMark]) -> Mark:
     """One that fired before the range stands at its edge."""
-    first, when = marks[0], f"{clock(at, frame.now)} UTC"
+    first, when = marks[0], zoned(at, frame.now)
     flag = FLAGS[Severity(first.severity)]
     place = max(at, frame.collected.since + timedelta(seconds=1))
     if len(marks) == 1:

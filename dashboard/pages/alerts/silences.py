@@ -24,6 +24,7 @@ from consumers.alerts.silences import SILENCE_FIELDS, SilenceMatch, end, make, m
 from consumers.jobs.permissions import check, why_not, why_nowhere
 from consumers.models import AlertRule, GroupNote, Silence
 from consumers.words.alerts import rule_name_words
+from consumers.words.times import example_time
 from dashboard.pages.common.frame import frame_of, page, problems, row_or_404
 from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 from dashboard.pages.common.removal import Removal, removal
@@ -77,7 +78,7 @@ class SilenceForm(AlertForm):
         elif self.length != AT:
             self.add_error("length", _("Choose for how long."))
         elif fields.get("ends_at") is None and "ends_at" not in self.errors:
-            self.add_error("ends_at", _("Not a time: write 2026-03-14 06:00, in UTC."))
+            self.add_error("ends_at", _("Not a time: write %s (UTC, unless it names a zone).") % example_time())
         return fields
 
     def entered(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from dashboard.pages.common.moments import Range, range_of
 from dashboard.pages.repeats import repeat_spans
 from dashboard.pages.reset import reset_spans
 from dashboard.pages.site.problems import WrongQuery
-from dashboard.wording.numbers import clock, duration
+from dashboard.wording.numbers import duration, zoned
 
 from .frame import Frame, no_group, page
 
@@ -200,9 +200,7 @@ def rebalance_spans(cluster: str, group: str, shown: Range) -> list[Span]:
     found = rebalance_marks(
         RebalanceFilters(cluster=cluster, group=group, since=shown.since, until=shown.until, touching=True)
     )
-    return [
-        Span(mark.since, mark.until, f"{clock(mark.since, shown.until)} UTC · {mark_words(mark)}") for mark in found
-    ]
+    return [Span(mark.since, mark.until, f"{zoned(mark.since, shown.until)} · {mark_words(mark)}") for mark in found]
 
 
 def mark_words(mark: Mark) -> str:

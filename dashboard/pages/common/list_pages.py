@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.fields import AlertRefused
 from consumers.models import AlertRule, Channel, GroupNote
-from consumers.words.spans import utc
+from consumers.words.spans import when
 from dashboard.pages.site.problems import UnknownFilter
 
 from .frame import Choice, Frame
@@ -117,7 +117,7 @@ def held_as_seen(row: Row | None, posted: Mapping[str, str]) -> Row | None:
     if posted.get(VERSION) in (None, "", version_of(found)):
         return found
     by = _(" by %s") % found.changed_by_name if found.changed_by_name else ""
-    words = {"by": by, "at": utc(found.changed_at)}
+    words = {"by": by, "at": when(found.changed_at)}
     sentence = _("Could not save: changed%(by)s at %(at)s. Check the new version, then save again to overwrite it.")
     raise AlertRefused({VERSION: sentence % words})
 

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy, pgettext
 
+from consumers.words.spans import local
 from consumers.words.times import read_time
 from dashboard.pages.site.problems import UnknownFilter
 
@@ -148,5 +149,6 @@ def _named(at: datetime) -> str:
 
 def _short(at: datetime, compared_with: datetime | None = None) -> str:
     """Without the day of the one beside it; seconds where there are some."""
+    at = local(at)
     time = f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
-    return time if compared_with is not None and compared_with.date() == at.date() else f"{at:%Y-%m-%d} {time}"
+    return time if compared_with is not None and local(compared_with).date() == at.date() else f"{at:%Y-%m-%d} {time}"

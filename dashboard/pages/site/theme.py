@@ -1,5 +1,6 @@
 """Light, dark, or as the system says: stored in a cookie, so that the server renders the right one at once."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -23,12 +24,16 @@ def theme_of(request: HttpRequest) -> dict[str, Any]:
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
+    return chosen_in_cookie(request, "theme", THEMES)
+
+
+def chosen_in_cookie(request: HttpRequest, name: str, choices: Iterable[str]) -> HttpResponse:
     """Open to all: it changes nothing but the asker's own cookie."""
-    chosen = request.POST.get("theme", "")
-    if chosen not in THEMES:
-        return HttpResponse(f"theme must be one of {', '.join(THEMES)}.", status=400, content_type="text/plain")
+    chosen = request.POST.get(name, "")
+    if chosen not in choices:
+        return HttpResponse(f"{name} must be one of {', '.join(choices)}.", status=400, content_type="text/plain")
     back = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
     response = HttpResponseRedirect(back if safe else resolve_url("overview"))
-    response.set_cookie("theme", chosen, max_age=YEAR, samesite="Lax", httponly=True, secure=request.is_secure())
+    response.set_cookie(name, chosen, max_age=YEAR, samesite="Lax", httponly=True, secure=request.is_secure())
     return response

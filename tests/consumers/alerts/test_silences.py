@@ -109,7 +109,7 @@ def test_it_is_ended_early_and_says_by_whom(ann: User, starts_at: Any) -> None:
 @pytest.mark.parametrize(("ends_at", "said"), [(ago(60), "02:59"), (NOW, "03:00")])
 def test_what_is_over_is_not_ended_again(ann: User, ends_at: Any, said: str) -> None:
     silence = a_silence(ends_at=ends_at)
-    with pytest.raises(AlertRefused, match=f"The silence ended at 2026-03-14 {said} UTC"):
+    with pytest.raises(AlertRefused, match=f"The silence ended at 2026-03-14 {said}:00 UTC"):
         end(silence, ann, NOW)
 
 

@@ -16,7 +16,7 @@ from tests.fake_clock import a_clock
 from tests.world import NOW, a_broker, a_cluster, ago
 
 HOUR = timedelta(hours=1)
-AHEAD = "The clock of host-1 was ahead by 1 h until 2026-03-14 04:00 UTC, and was set back."
+AHEAD = "The clock of host-1 was ahead by 1 h until 2026-03-14 04:00:00 UTC, and was set back."
 
 pytestmark = pytest.mark.django_db
 

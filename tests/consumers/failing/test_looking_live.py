@@ -25,7 +25,7 @@ from tests.walk.addresses import addresses, named, resources
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
 BROKER, GROUP, LETTERS = "broker-a", "looking", 40
-LEFT_OUT = frozenset({"login", "logout", "theme", "sign_on", "sign_on_callback"})
+LEFT_OUT = frozenset({"login", "logout", "theme", "times", "sign_on", "sign_on_callback"})
 NAMES = {
     "cluster": "looked",
     "group": GROUP,

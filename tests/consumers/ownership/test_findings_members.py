@@ -103,7 +103,7 @@ def test_a_member_that_does_not_answer_for_two_minutes_is_silent(group, queues):
     own_all(group, queues)
     group.clients.update(running_info_at=ago(150), running_info_error="timed out")
     assert (
-        found(group)[FindingCode.SILENT_MEMBER].sentence == "c1 has not reported its queues for 2 min 30 s: timed out"
+        found(group)[FindingCode.SILENT_MEMBER].sentence == "c1 has not reported its queues for 2 min 30 s: timed out."
     )
     group.clients.update(running_info_at=ago(100))
     assert found(group) == {}

@@ -18,7 +18,7 @@ def test_a_moment_of_the_raw_history_is_allowed(seconds, settings):
     [
         (-1, "in the future"),
         (48 * 3600 + 1, "Offsets of prod are stored for 48 hours (CONSUMERSCOPE_LAKE_RAW_HOURS)"),
-        (48 * 3600 + 1, "Choose a point in time after 2026-03-12 03:00 UTC"),
+        (48 * 3600 + 1, "Choose a point in time after 2026-03-12 03:00:00 UTC"),
     ],
 )
 def test_others_are_refused_with_the_reason(seconds, why, settings):

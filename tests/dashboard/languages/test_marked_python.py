@@ -23,7 +23,7 @@ EXAMPLES = SITE / "pages" / "site" / "patterns.py"
 # What stands here is the same in every language: answers to requests that no page makes, codes, names of fonts,
 # and what is written into the audit.
 SAME_EVERYWHERE = {
-    "theme must be one of ",
+    " must be one of ",
     "language must be one of ",
     "The database does not answer: try again.",
     "This request makes no sense.",

@@ -59,7 +59,7 @@ def test_a_message_waits_at_once_and_holds_what_is_known(rule: AlertRule) -> Non
     assert (delivery.status, delivery.created_at, delivery.next_try_at) == ("waiting", NOW, NOW)
     assert (delivery.channel, delivery.payload["delivery"]) == (channel, str(delivery.pk))
     assert (incident["value"], incident["status"], incident["fired_at"]) == (LATE, "firing", NOW.isoformat())
-    assert delivery.payload["events"][0]["sentence"] == "prod/billing: Far behind since 03:00 UTC: 620.0 measured"
+    assert delivery.payload["events"][0]["sentence"] == "prod/billing: Far behind since 2026-03-14 03:00:00 UTC: 620.0 measured"
 
 
 def test_nothing_is_told_where_nothing_changes(rule: AlertRule) -> None:
@@ -132,7 +132,7 @@ def test_a_silenced_incident_is_noted_and_not_told(rule: AlertRule) -> None:
     assert messages() == [[("firing", "search")]]
     assert told() == [("firing", "billing"), ("silenced", "billing"), ("firing", "search")]
     assert stored_words(IncidentEvent.objects.get(kind="silenced").sentence) == (
-        "prod/billing: silenced until 04:00 UTC by ann: the database moves"
+        "prod/billing: silenced until 2026-03-14 04:00:00 UTC by ann: the database moves"
     )
 
 

@@ -116,7 +116,7 @@ def _compare_state(found: Measured, place: int, row: GroupRow) -> None:
         return
     assert column.values[place] == row.state
     # Pages say beside the sentence how old a stale state is.
-    as_of = f" · as of {row.judged_at:%H:%M} UTC" if row.stale else ""
+    as_of = f" · as of {row.judged_at:%Y-%m-%d %H:%M:%S} UTC" if row.stale else ""
     assert column.evidence(place) == row.state_detail + as_of
     assert column.since(place) in (row.since, None)
 

@@ -31,7 +31,7 @@ def test_dead_letters_are_those_of_the_last_five_judged_minutes(cluster: Cluster
         a_window(group, minutes, dead)
     assert of_group(Measure.DLQ_INFLOW) == (
         3,
-        "DLQ inflow of 3 messages in the 5 minutes until 02:59 UTC",
+        "DLQ inflow of 3 messages in the 5 minutes until 2026-03-14 02:59:00 UTC",
     )
 
 

@@ -100,7 +100,7 @@ def test_an_old_finding_is_still_said() -> None:
         (Reason(HealthCode.EVALUATION_LATE, HealthLevel.UNKNOWN), "DLQ inflow and rebalances not evaluated yet"),
         (
             Reason(HealthCode.EVALUATION_LATE, HealthLevel.UNKNOWN, {"since": "2026-03-14T02:00:00+00:00"}),
-            "DLQ inflow and rebalances not evaluated since 2026-03-14 02:00 UTC",
+            "DLQ inflow and rebalances not evaluated since 2026-03-14 02:00:00 UTC",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from tests.reset_rows import a_reset
 from tests.walk.addresses import PROD_BILLING
 from tests.world import a_client, a_cluster, a_group, a_queue, ago
 
-OPEN = {"login", "logout", "sign_on", "sign_on_callback", "theme", "language", "favicon"}
+OPEN = {"login", "logout", "sign_on", "sign_on_callback", "theme", "times", "language", "favicon"}
 NAMES = {**PROD_BILLING, "at": moment_text(ago(600))}
 # What a worker answers, and has tests of its own.
 ASKED = {"dlq_export"}
