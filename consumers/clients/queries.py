@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.groups.detail import group_queues
-from consumers.groups.queue_rows import QueueRow
+from consumers.groups.queue_rows import STALE, QueueRow
 from consumers.models import Assignment, Client, ConsumerGroup, State, TimeLagKind, TopicKind
 from consumers.ownership.members import OF_ONE_MEMBER, member_list
 from consumers.ownership.rows import MemberRow
@@ -40,6 +40,7 @@ class ClientQueue:
     queue_id: int
     kind: str = field(metadata=public(of=TopicKind))
     state: State | None
+    stale: bool = field(metadata=public(STALE))
     lag_messages: int | None
     time_lag_seconds: float | None
     time_lag_kind: TimeLagKind
@@ -52,6 +53,8 @@ class ClientQueue:
     last_pull_at: datetime | None
     last_consume_at: datetime | None
     last_lock_at: datetime | None
+    judged_at: datetime | None
+    taken_at: datetime | None
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -127,6 +130,7 @@ LEFT_WITHIN = timedelta(days=7)
 NOT_SAID = gettext_lazy("not reported by the client")
 GONE = gettext_lazy("no broker lists the client now")
 STATUS = ("consume_rt", "consume_ok_tps", "consume_failed_tps", "consume_failed_messages", "pull_rt", "pull_tps")
+OF_ROW = ("state", "time_lag_seconds", "time_lag_at", "judged_at", "taken_at")
 OF_QUEUE = ("cached_mib", "locked", "last_pull_at", "last_consume_at", "last_lock_at")
 
 
@@ -224,7 +228,7 @@ def _queue(held: Assignment, place: tuple[str, str, int], row: QueueRow | None) 
     """`row` is null where no poll has seen an offset of the group in the queue."""
     values = {"cached_messages": held.cached_count} | {name: getattr(held, name) for name in OF_QUEUE}
     no_offset = gettext("the group has no offset in it yet")
-    known = {name: getattr(row, name) if row else None for name in ("state", "time_lag_seconds", "time_lag_at")}
+    known = {name: getattr(row, name) if row else None for name in OF_ROW}
     why = row.unknown if row else dict.fromkeys(known, no_offset)
     topic, broker, queue_id = place
     return ClientQueue(
@@ -232,6 +236,7 @@ def _queue(held: Assignment, place: tuple[str, str, int], row: QueueRow | None) 
         broker=broker,
         queue_id=queue_id,
         kind=row.kind if row else held.queue.topic.kind,
+        stale=row is not None and row.stale,
         lag_messages=row.lag_messages if row else None,
         time_lag_kind=row.time_lag_kind if row else "unknown",  # type: ignore[arg-type]
         seen_since=held.seen_since,

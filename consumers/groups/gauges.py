@@ -22,7 +22,8 @@ CHUNK = 2000
 class GroupGauges(NamedTuple):
     """Numbers under the overlay, null where unknown, and stored values of the group; `causes` says why one is null.
 
-    `is_fresh`: its evaluation is current; null: it was never evaluated. `unread_by` is that of the overlay.
+    `is_fresh`: its evaluation is current; null: it was never evaluated. `unread_by` and `silent_by` are those of the
+    overlay.
     """
 
     id: int
@@ -49,6 +50,8 @@ class GroupGauges(NamedTuple):
     rank: int
     health_rank: int
     unread_by: int | None
+    silent_by: int | None
+    taken_at: datetime | None
     is_fresh: bool | None
     lag_messages: int | None
     lag_messages_at_least: int | None
@@ -71,8 +74,14 @@ class GroupGauges(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        """The state is that of the last evaluation, and evaluations are late."""
-        return self.is_fresh is False and self.state == self.judged_state
+        """The state is that of the last evaluation, and evaluations are late or a broker is not read."""
+        is_unread = self.unread_by is not None and self.silent_by is None
+        return (self.is_fresh is False or is_unread) and self.state == self.judged_state
+
+    @property
+    def state_at(self) -> datetime | None:
+        """The time that a stale state is of."""
+        return min((at for at in (self.judged_at, self.taken_at) if at is not None), default=None)
 
     @property
     def health(self) -> HealthLevel:
@@ -110,6 +119,8 @@ def group_gauges(overlay: Overlay, cluster: str | None = None) -> Iterator[Group
         "of_rank": F("shown_rank"),
         "of_health_rank": F("shown_health_rank"),
         "of_unread_by": F("unread_by"),
+        "of_silent_by": F("silent_by"),
+        "of_taken_at": F("shown_taken_at"),
         "of_is_fresh": Case(When(judged__judged_at__gte=since, then=True), When(judged__isnull=False, then=False)),
         **{f"of_{name}": F(f"shown_{name}") for name in SHOWN},
         "of_expired": Case(When(unread_by__isnull=True, then=F("total__expired_messages"))),

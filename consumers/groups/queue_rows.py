@@ -46,7 +46,10 @@ from consumers.vocabulary.states import RuleCode, UnknownReason
 from consumers.words.spans import when
 from consumers.words.states import rule_words
 
-STALE = "Evaluations are late: the state is that of judged_at, and no newer poll contradicts it"
+STALE = (
+    "The state is of the earlier of judged_at and taken_at: evaluations are late and no newer poll contradicts it, or a"
+    " broker of it is not read"
+)
 
 
 @answer("An unknown value is null: `unknown_reason` has the reason for the lag, `unknown` for other fields.")
@@ -300,7 +303,7 @@ def _verdict(
     detail = state.detail | context.causes.get(state.queue_id, {})
     if state.rule == RuleCode.NO_MEMBERS:
         detail |= context.without_members
-    stale = {"stale": shown.ground is not None}
+    stale = {"stale": shown.ground is not None or read.unread}
     return _StateReport(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
 
 

@@ -111,8 +111,8 @@ BESIDE_BLOCKED = ("expires_in_seconds",)
 @dataclass(frozen=True)
 class StateReport:
     """The state that is shown: the parts of its sentence, and the code of the rule with its numbers. Without a rule the
-    sentence is the reason. `stale`: evaluations are late, and the state is the last one. `is_named`: the first part
-    names the rule.
+    sentence is the reason. `stale`: evaluations are late or a broker is not read, and the state is the last one.
+    `is_named`: the first part names the rule.
     """
 
     state: State
@@ -255,7 +255,8 @@ class ShownGroup:
         if self.is_late:
             return self._late_report(state, self.judged)
         if silent is None or self.still_read is None:
-            return self._judged_report(state, self.judged, self.judged.worst_queue)
+            report = self._judged_report(state, self.judged, self.judged.worst_queue)
+            return replace(report, stale=self.unread_reason is not None)
         return self._judged_report(state, self.still_read, self.still_read.queue)
 
     def _never_judged(self, state: State) -> StateReport:

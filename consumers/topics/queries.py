@@ -11,9 +11,9 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.groups.detail import topic_rows
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import Overlay
-from consumers.groups.queue_rows import QueueContext, QueueRow, queue_row
+from consumers.groups.queue_rows import STALE, QueueContext, QueueRow, queue_row
 from consumers.groups.rows import TopicRow
-from consumers.groups.shown import ShownGroup
+from consumers.groups.shown import NOT_READ_YET, ShownGroup
 from consumers.models import (
     Broker,
     BrokerStatistic,
@@ -33,7 +33,7 @@ from consumers.queries.declared import answer, public
 from consumers.queries.groups import LiveGroups, without_members
 from consumers.queries.history import History, group_history
 from consumers.queries.limits import BrokerAge, broker_ages, limits
-from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
+from consumers.queries.queues.overlay import NOT_JUDGED_YET, NOT_SAMPLED, unread_reason
 from consumers.vocabulary.states import MASTER, READ, WRITE
 from consumers.words.reasons import stored_words
 
@@ -74,7 +74,7 @@ class TopicGroup:
 
     group: str
     state: State
-    stale: bool
+    stale: bool = field(metadata=public(STALE))
     state_detail: str
     members: int | None
     expressions: Sequence[str] | None = field(metadata=public("What its present members subscribe to"))
@@ -86,6 +86,8 @@ class TopicGroup:
     time_lag_kind: TimeLagKind
     time_lag_at: datetime | None
     retired_since: datetime | None = field(metadata=public("No member subscribes to it since"))
+    judged_at: datetime | None
+    taken_at: datetime | None
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -282,7 +284,15 @@ def _group(
     members = shown.shown("members")
     expressions = _expressions(group, topic, reported, members)
     no_members = shown.members_reason
+    values = {
+        "members": members,
+        "expressions": expressions,
+        "judged_at": None if shown.judged is None else shown.judged.judged_at,
+        "taken_at": shown.shown("taken_at"),
+    }
     why = {
+        "judged_at": str(NOT_JUDGED_YET),
+        "taken_at": str(NOT_READ_YET),
         "members": no_members,
         "expressions": no_members if members is None else gettext("no member has reported its subscriptions"),
     }
@@ -291,12 +301,11 @@ def _group(
         state=state.state,
         stale=state.stale,
         state_detail=state.sentence,
-        members=members,
-        expressions=expressions,
         queues=len(queues),
+        **values,
         **_sums(row),  # type: ignore[arg-type]
         unknown=(row.unknown if row else dict.fromkeys(SUMS, _no_offset()))
-        | {name: why[name] for name, value in (("members", members), ("expressions", expressions)) if value is None},
+        | {name: why[name] for name, value in values.items() if value is None},
     )
 
 

@@ -209,7 +209,7 @@ def group_families(
     yield Family("consumerscope_group_state", "1 for the state of the group.", (*GROUP, "state"), states)
     yield _family(
         "state_age_seconds",
-        "How old the state is, of a group whose evaluation is late.",
+        "How old the state is, of a group whose evaluation is late or that a broker is not read of.",
         texts,
         map(_stale(now), groups),
     )
@@ -249,7 +249,7 @@ def _family(name: str, words: str, texts: Iterable[str], numbers: Iterable[float
 
 def _stale(now: datetime) -> Number:
     def age(group: GroupGauges) -> float | None:
-        at = group.judged_at
+        at = group.state_at
         return (now - at).total_seconds() if group.is_stale and at is not None else None
 
     return age

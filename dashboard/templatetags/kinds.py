@@ -1,6 +1,7 @@
 """What kinds a group is of: words with their reasons, and whether its state is one to look at."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django import template
@@ -87,6 +88,12 @@ def flags(row: Any) -> SafeString:
 def kinds(row: Any) -> list[tuple[Any, str]]:
     """Each kind's word and its reason."""
     return [(FLAGS[flag], row.flag_reasons[flag]) for flag in row.flags]
+
+
+@register.simple_tag
+def state_time(row: Any) -> datetime:
+    """The time that a stale state is of: no later than the evaluation, and the poll results that it is based on."""
+    return min(at for at in (row.judged_at, row.taken_at) if at is not None)
 
 
 @register.simple_tag

@@ -47,9 +47,10 @@ TRUE_FALSES = {
     ("", "never_committed"),
     # Of a rebalance: no two readings have agreed.
     ("", "settled"),
-    # A state of now, or one that is not known, is not the last of evaluations that are late.
+    # A state of now, or one that is not known, is not the last known one.
     ("", "stale"),
     ("groups", "stale"),
+    ("queues", "stale"),
     # What people have asked for, and not.
     ("", "again"),
     ("", "cancel_wanted"),

@@ -12,6 +12,8 @@ from consumers.groups.rows import GroupFilters
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueSnapshot, QueueState, State, Topic
 from consumers.queries.queues.overlay import Ground, LateTimes, Polled, late_state
 from consumers.vocabulary.states import UnknownReason
+from dashboard.metrics.families import scrape
+from dashboard.templatetags.kinds import state_time
 from tests.world import (
     NOW,
     a_broker,
@@ -363,3 +365,30 @@ def test_offline_by_habit_stays_so_for_as_long_as_it_usually_waits(limit, state)
     a_total(group, 7)
     [row] = group_list(GroupFilters(), now=NOW).rows
     assert (row.state, row.stale) == (state, state == "OK")
+
+
+@pytest.mark.django_db
+def test_a_state_whose_broker_is_not_read_is_as_of_the_last_reading_in_lists_queues_and_metrics():
+    cluster = a_cluster(read_at=ago(4))
+    a_broker(cluster, last_read_at=ago(14), failing_since=ago(9), error="timed out")
+    group, queue = a_group(cluster), a_queue(cluster)
+    a_judged_queue(group, queue, "OK", judged_at=ago(6))
+    a_judged_group(group, "OK", worst_queue=queue, judged_at=ago(6))
+    a_snapshot(group, queue, 10, 10)
+    a_total(group, 0, last_good_at=ago(14))
+    for row in rows_of(group):
+        assert (row.state, row.stale, row.lag_messages, state_time(row)) == ("OK", True, None, ago(14))
+    ages = {family.name: dict(family.samples) for family in scrape(NOW).families}
+    assert list(ages["consumerscope_group_state_age_seconds"].values()) == [14.0]
+
+
+@pytest.mark.django_db
+def test_a_state_is_not_stale_while_its_broker_is_read():
+    cluster = a_cluster(read_at=ago(4))
+    a_broker(cluster, last_read_at=ago(4))
+    group, queue = a_group(cluster), a_queue(cluster)
+    a_judged_queue(group, queue, "OK", judged_at=ago(6))
+    a_judged_group(group, "OK", worst_queue=queue, judged_at=ago(6))
+    a_snapshot(group, queue, 10, 10)
+    a_total(group, 0)
+    assert [(row.state, row.stale) for row in rows_of(group)] == [("OK", False), ("OK", False)]
