@@ -30,7 +30,7 @@ SECONDS_AGO, MINUTES_AGO = ago(5), ago(300)
 
 def a_cluster(name: str = "prod", *, read_at: datetime | None = SECONDS_AGO, **fields: Any) -> Cluster:
     """A cluster whose newest reading was at `read_at`; none at all when that is None."""
-    values = {"namesrv": "127.0.0.1:9876", "created_at": ago(86400), **fields}
+    values = {"namesrv": "127.0.0.1:9876", "created_at": ago(86400), "checked_at": ago(10), **fields}
     cluster = Cluster.objects.create(name=name, **values)
     if read_at is not None:
         a_reading(cluster, read_at)

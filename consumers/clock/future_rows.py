@@ -117,7 +117,7 @@ ACTS: dict[type[Model], Acts] = {
     GroupState: Acts(set="since dlq_day_since retry_share_since judged_at", void="last_rebalance_at usual_gap_at"),
     # What is polled.
     Reading: Acts(drop="taken_at"),
-    Cluster: Acts(set="created_at"),
+    Cluster: Acts(set="created_at", void="checked_at"),
     Broker: Acts(void="last_read_at config_at routed_at delays_at wheel_at", set="failing_since"),
     Topic: Acts(set="first_seen_at"),
     Queue: Acts(set="first_seen_at readable_since"),

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, IntegerField, Min, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Value, When
 
-from consumers.models import Cluster, ConsumerGroup, GroupHealth, GroupKind, OffsetFile, StoredFinding
+from consumers.models import Broker, Cluster, ConsumerGroup, GroupHealth, GroupKind, OffsetFile, StoredFinding
 from consumers.ownership.findings import OwnershipCheck, ownership_check
 from consumers.polling.flags import ghosts
 from consumers.queries.findings import DetectedFinding, FindingRow, finding_row
@@ -261,24 +261,27 @@ def checked_since(now: datetime) -> datetime:
 
 
 def late_checks(filters: FindingFilters, now: datetime) -> list[FindingRow]:
-    """One for each cluster with groups whose checks are late, or of which nothing was ever scraped. Two queries."""
+    """One for each cluster whose groups or brokers were not checked of late, or of which nothing was ever scraped. Two
+    queries."""
     if filters.code not in (None, FindingCode.NOT_CHECKED):
         return []
-    clusters = Cluster.objects.filter(groups=None).exclude(brokers__last_read_at__isnull=False)
+    groups = ConsumerGroup.objects.filter(is_late(now)).order_by()
+    clusters = (
+        _late_clusters(now) if filters.group is None else Cluster.objects.none().annotate(is_scraped=Value(False))
+    )
     if filters.cluster is not None:
-        clusters = clusters.filter(name=filters.cluster)
-    unscraped = [] if filters.group is not None else clusters.order_by("name").values_list("name", "created_at")
-    rows = ConsumerGroup.objects.filter(is_late(now)).order_by()
-    if filters.cluster is not None:
-        rows = rows.filter(cluster__name=filters.cluster)
+        groups, clusters = groups.filter(cluster__name=filters.cluster), clusters.filter(name=filters.cluster)
     if filters.group is not None:
-        rows = rows.filter(name=filters.group)
-    counted = rows.values_list("cluster__name").annotate(Count("pk"), Min("health__checked_at"), Min("first_seen_at"))
-    late = [
-        (cluster, number, ["late"] if checked_at else [], checked_at or seen_at)
+        groups = groups.filter(name=filters.group)
+    counted = groups.values_list("cluster__name").annotate(Count("pk"), Min("health__checked_at"), Min("first_seen_at"))
+    late = {
+        cluster: (number, ["groups", *(["late"] if checked_at else [])], checked_at or seen_at)
         for cluster, number, checked_at, seen_at in counted
-    ]
-    late += [(cluster, 0, ["unscraped"], added_at) for cluster, added_at in unscraped]
+    }
+    columns = ("name", "is_scraped", "checked_at", "created_at")
+    for cluster, is_scraped, checked_at, added_at in clusters.values_list(*columns):
+        notes = ["brokers", *(["late"] if checked_at else [])] if is_scraped else ["unscraped"]
+        late.setdefault(cluster, (0, notes, checked_at or added_at))
     return [
         finding_row(
             FindingCode.NOT_CHECKED,
@@ -290,8 +293,16 @@ def late_checks(filters: FindingFilters, now: datetime) -> list[FindingRow]:
             since=since,
             last_seen_at=now,
         )
-        for cluster, number, notes, since in late
+        for cluster, (number, notes, since) in sorted(late.items())
     ]
+
+
+def _late_clusters(now: datetime) -> QuerySet[Any]:
+    """With `is_scraped`: whether anything of it ever was."""
+    groups = ConsumerGroup.objects.filter(cluster=OuterRef("pk"))
+    read = Broker.objects.filter(cluster=OuterRef("pk"), last_read_at__isnull=False)
+    clusters = Cluster.objects.annotate(is_scraped=Exists(groups) | Exists(read))
+    return clusters.exclude(checked_at__gte=checked_since(now), is_scraped=True)
 
 
 def is_late(now: datetime) -> Q:
@@ -314,21 +325,17 @@ class OpenFinding(NamedTuple):
 
 @dataclass(frozen=True)
 class OpenFindings:
-    """Everything that is open, by its subject; and the groups of which the last check is recent."""
+    """Everything that is open, by its subject; and the groups and clusters of which the last check is recent."""
 
     by_group: Mapping[int, Sequence[OpenFinding]]
     by_broker: Mapping[tuple[int, str], Sequence[OpenFinding]]
     by_cluster: Mapping[int, Sequence[OpenFinding]]
     checked: frozenset[int]
-
-    @property
-    def is_checked(self) -> bool:
-        """Brokers and files are checked in the rounds that check groups."""
-        return bool(self.checked)
+    checked_clusters: frozenset[int]
 
 
 def open_findings(now: datetime) -> OpenFindings:
-    """Two queries."""
+    """Three queries."""
     by_group: dict[int, list[OpenFinding]] = {}
     by_broker: dict[tuple[int, str], list[OpenFinding]] = {}
     by_cluster: dict[int, list[OpenFinding]] = {}
@@ -341,7 +348,8 @@ def open_findings(now: datetime) -> OpenFindings:
         else:
             by_cluster.setdefault(one.cluster_id, []).append(one)
     recent = GroupHealth.objects.filter(checked_at__gte=checked_since(now)).values_list("group_id", flat=True)
-    return OpenFindings(by_group, by_broker, by_cluster, frozenset(recent))
+    clusters = Cluster.objects.filter(checked_at__gte=checked_since(now)).values_list("pk", flat=True)
+    return OpenFindings(by_group, by_broker, by_cluster, frozenset(recent), frozenset(clusters))
 
 
 # What rules look for: codes and severities; a `-` before a code leaves it out.

@@ -33,7 +33,9 @@ def record_groups(groups: Sequence[ConsumerGroup], checks: dict[int, GroupChecks
 
 def record_clusters(now: datetime) -> None:
     """Findings of brokers, offsets and offset files of all clusters. Some twenty queries."""
-    _record(check_clusters(now), StoredFinding.objects.exclude(code__in=OF_GROUPS), now)
+    found = check_clusters(now)
+    _record(found, StoredFinding.objects.exclude(code__in=OF_GROUPS), now)
+    Cluster.objects.filter(pk__in={subject.cluster_id for subject in found}).update(checked_at=now)
 
 
 def identity(subject: Subject, found: DetectedFinding) -> str:

@@ -15,6 +15,7 @@ class Cluster(models.Model):
     broker_logs = models.TextField(default="", help_text="Globs of brokers' logs, [ZONE=]GLOB, separated by ';'")
     proxy = models.CharField(max_length=500, default="", help_text="Proxies' remoting addresses, separated by ';'")
     created_at = models.DateTimeField()
+    checked_at = models.DateTimeField(null=True, help_text="When its brokers and offset files were last checked")
 
     class Meta:
         ordering = ["name"]

@@ -210,7 +210,7 @@ def finding_sentence(
     }
     said_already = [name for name in effects if f"%({name})s" in template]
     parts += [effect % words for name, effect in effects.items() if name in params and name not in said_already]
-    return " ".join(parts)
+    return " ".join(filter(None, parts))
 
 
 def _evidence_of_finding(values: Mapping[str, Any]) -> str:

@@ -85,7 +85,7 @@ def finding_samples(
     explainer: Explainer, groups: Sequence[GroupGauges], clusters: Mapping[int, str]
 ) -> Iterator[tuple[Labels, float]]:
     """How many there are of each code, of `groups` and of brokers and files of `clusters`, the latter without a group.
-    A group whose checks are late has the code `not_checked`. Two queries."""
+    A group or cluster whose checks are late has the code `not_checked`. Three queries."""
     found, named = explainer.findings, {group.id: (group.cluster, group.name) for group in groups}
     counts: Counter[tuple[str, str | None, str, str]] = Counter()
     for group, rows in found.by_group.items():
@@ -95,7 +95,9 @@ def finding_samples(
         if row.cluster_id in clusters:
             counts[clusters[row.cluster_id], None, row.code, row.severity] += 1
     late = [group for group in groups if group.id not in found.checked]
-    counts.update((group.cluster, group.name, FindingCode.NOT_CHECKED, FindingSeverity.UNKNOWN) for group in late)
+    unchecked: list[tuple[str, str | None]] = [(group.cluster, group.name) for group in late]
+    unchecked += [(name, None) for pk, name in clusters.items() if pk not in found.checked_clusters]
+    counts.update((*one, FindingCode.NOT_CHECKED, FindingSeverity.UNKNOWN) for one in unchecked)
     yield from sorted(counts.items(), key=lambda sample: tuple(map(str, sample[0])))
 
 

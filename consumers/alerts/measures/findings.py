@@ -34,14 +34,16 @@ def of_brokers(scan: BrokerScan, sought: Sought) -> Column:
     rows = [found.by_broker.get((cluster.id, broker.name), ()) for cluster, broker in scan.rows]
     overlay = scan.explainer.overlay
     unread = [broker.unread_reason(overlay.now, overlay.limits) for _, broker in scan.rows]
-    return _column(rows, sought, [why or (None if found.is_checked else str(NOT_CHECKED)) for why in unread])
+    checked = [None if cluster.id in found.checked_clusters else str(NOT_CHECKED) for cluster, _ in scan.rows]
+    return _column(rows, sought, [why or late for why, late in zip(unread, checked, strict=True)])
 
 
 def of_clusters(scan: ClusterScan, sought: Sought) -> Column:
     """Offset files."""
     found = scan.explainer.findings
     rows = [found.by_cluster.get(cluster.id, ()) for cluster in scan.rows]
-    return _column(rows, sought, [None if found.is_checked else str(NOT_CHECKED)] * len(rows))
+    checked = [None if cluster.id in found.checked_clusters else str(NOT_CHECKED) for cluster in scan.rows]
+    return _column(rows, sought, checked)
 
 
 def _column(rows: Sequence[Findings], sought: Sought, not_checked: Sequence[str | None]) -> Column:

@@ -71,7 +71,7 @@ def test_rules_are_evaluated_at_once_after_the_correction(watched: SettableMachi
 
 
 def test_readings_and_runs_of_times_that_have_yet_to_come_are_void(watched: SettableMachine, lake: Lake) -> None:
-    cluster = a_cluster(read_at=NOW - 2 * HOUR)
+    cluster = a_cluster(read_at=NOW - 2 * HOUR, checked_at=None)
     a_reading(cluster, NOW)
     span = {"since": NOW - timedelta(minutes=1), "started_at": NOW, "finished_at": NOW}
     PipelineRun.objects.create(until=NOW, **span)

@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.findings.queries import FindingFilters, OpenFinding, finding_list, is_sought, sought_codes
+from consumers.findings.record import record_clusters
 from consumers.vocabulary.findings import FindingCode
 from tests.health_rows import a_finding, was_checked
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
@@ -155,9 +156,27 @@ def test_a_cluster_of_which_nothing_was_scraped_was_not_checked() -> None:
     a_cluster("empty", read_at=None)
     [row] = finding_list(FindingFilters(), NOW, page=1, page_size=50).rows
     assert (row.code, row.cluster, row.severity) == ("not_checked", "empty", "unknown")
-    assert row.text == "0 groups not checked. No group or broker of the cluster was scraped yet."
+    assert row.text == "No group or broker of the cluster was scraped yet."
 
 
 def test_a_cluster_without_groups_whose_brokers_were_scraped_was_checked() -> None:
-    a_broker(a_cluster("empty"))
-    assert told() == []
+    a_broker(a_cluster("empty", checked_at=None))
+    record_clusters(NOW)
+    assert told(code="not_checked") == []
+
+
+@pytest.mark.parametrize(
+    ("checked_at", "since", "text"),
+    [
+        (None, ago(86400), "Brokers, committed offsets and offset files not checked."),
+        (
+            ago(4000),
+            ago(4000),
+            "Brokers, committed offsets and offset files not checked. Findings are as of the last check.",
+        ),
+    ],
+)
+def test_a_cluster_without_groups_that_was_not_checked_of_late_is_not_said_to_be_well(checked_at, since, text) -> None:
+    a_broker(a_cluster("empty", checked_at=checked_at))
+    [row] = finding_list(FindingFilters(), NOW, page=1, page_size=50).rows
+    assert (row.code, row.since, row.text) == ("not_checked", since, text)

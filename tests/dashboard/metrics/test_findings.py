@@ -9,7 +9,7 @@ from django.test import Client
 from consumers.models import Cluster
 from tests.exposition_parser import parsed
 from tests.health_rows import a_finding, was_checked
-from tests.world import NOW, a_broker, a_cluster, a_group, a_total
+from tests.world import NOW, a_broker, a_cluster, a_group, a_total, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +48,11 @@ def test_findings_are_counted_by_group_code_and_severity(api: Client, cluster: C
 def test_a_group_whose_checks_are_late_has_a_sample_that_says_so(api: Client, cluster: Cluster) -> None:
     a_total(a_group(cluster), 0)
     assert findings(api) == {("prod", "billing", "not_checked", "unknown"): 1.0}
+
+
+def test_a_cluster_whose_checks_are_late_has_a_sample_that_says_so(api: Client, cluster: Cluster) -> None:
+    a_cluster("other", checked_at=ago(4000))
+    assert findings(api) == {("other", None, "not_checked", "unknown"): 1.0}
 
 
 def test_of_one_cluster_only_its_findings_are_told(api: Client, cluster: Cluster) -> None:

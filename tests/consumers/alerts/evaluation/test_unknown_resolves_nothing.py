@@ -132,6 +132,7 @@ def all_is_known_again(at: datetime) -> None:
     GroupState.objects.update(judged_at=at)
     ConsumerGroup.objects.update(membership_at=at)
     was_checked(*ConsumerGroup.objects.all(), seconds_ago=(NOW - at).total_seconds())
+    Cluster.objects.update(checked_at=at)
     group = ConsumerGroup.objects.get(name="billing")
     for minutes in range(1, 6):
         start = at - timedelta(minutes=minutes)
