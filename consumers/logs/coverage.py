@@ -11,10 +11,11 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from consumers.models import Cluster, LogFile
 from consumers.queries.limits import limits
 from consumers.rest.watched import Watched
-from consumers.vocabulary.logs import LogProblem, LogRole
+from consumers.vocabulary.logs import LogCode, LogProblem, LogRole
 from consumers.words.marks import chained
 from consumers.words.spans import when
 
+NONE_NAMED = gettext_lazy("no logs are named for this cluster")
 NOT_NAMED = {
     LogRole.CLIENT: gettext_lazy("no client logs are named for this cluster"),
     LogRole.BROKER: gettext_lazy("no broker logs are named for this cluster"),
@@ -29,13 +30,24 @@ READ_SINCE = {
 }
 
 
-def log_coverage(cluster: Cluster, since: datetime | None, until: datetime | None, now: datetime) -> Watched:
-    """Of the logs that are named for the cluster. Without `since`: for as long as events are kept. One query."""
+def log_coverage(
+    cluster: Cluster,
+    since: datetime | None,
+    until: datetime | None,
+    now: datetime,
+    code: LogCode | None = None,
+) -> Watched:
+    """Of the logs that are named for the cluster, or of those that tell the code. Without `since`: for as long as
+    events are kept. One query."""
     kept_since = now - timedelta(days=settings.LOG_EVENT_DAYS)
     seen = Watched(False, since or kept_since, min(until or now, now), None)
     begin, end = seen.since or kept_since, seen.until
     files = list(LogFile.objects.filter(Q(gone_at=None) | Q(gone_at__gt=begin), cluster=cluster))
-    reasons = list(_unread(cluster, files, begin, end))
+    named = {LogRole.CLIENT: cluster.client_logs.strip(), LogRole.BROKER: cluster.broker_logs.strip()}
+    roles = [role for role in LogRole if (named[role] if code is None else code.role == role)]
+    of_roles = [file for file in files if file.role in roles]
+    reasons = [str(NONE_NAMED)] if not roles else [str(NOT_NAMED[role]) for role in roles if not named[role]]
+    reasons += _unread([role for role in roles if named[role]], of_roles, begin, end)
     if begin < kept_since:
         reasons.append(gettext("events of logs are kept only since %(at)s") % {"at": _minute(kept_since)})
     if not reasons:
@@ -43,13 +55,11 @@ def log_coverage(cluster: Cluster, since: datetime | None, until: datetime | Non
     return replace(seen, count_is_lower_bound=True, unknown_reason=chained(reasons))
 
 
-def _unread(cluster: Cluster, files: Sequence[LogFile], since: datetime, until: datetime) -> Iterator[str]:
+def _unread(named: Sequence[LogRole], files: Sequence[LogFile], since: datetime, until: datetime) -> Iterator[str]:
     late = until - timedelta(seconds=max(limits().late_seconds, 2 * settings.LOG_SECONDS))
-    for role, globs in ((LogRole.CLIENT, cluster.client_logs), (LogRole.BROKER, cluster.broker_logs)):
+    for role in named:
         begun = min((file.first_seen_at for file in files if file.role == role and file.identity), default=None)
-        if not globs.strip():
-            yield str(NOT_NAMED[role])
-        elif begun is None:
+        if begun is None:
             yield str(NONE_READ[role])
         elif begun > since:
             yield str(READ_SINCE[role]) % {"at": _minute(begun)}

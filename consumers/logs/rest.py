@@ -33,9 +33,10 @@ class LogEventListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """What RocketMQ's own logs tell of a group, the newest first; and how completely they were read."""
         values = LogEventParameters.of(request)
-        found, code = found_group(cluster, group), values.get("code")
-        codes = None if code is None else [LogCode(code)]
-        seen = log_coverage(found.cluster, values.get("from"), values.get("to"), timezone.now())
+        found = found_group(cluster, group)
+        code = LogCode(values["code"]) if "code" in values else None
+        codes = None if code is None else [code]
+        seen = log_coverage(found.cluster, values.get("from"), values.get("to"), timezone.now(), code)
         beside = {"completeness": read_serializer(Watched)(seen).data}
 
         def find(page: int, page_size: int) -> ListedRows:

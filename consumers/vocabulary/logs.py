@@ -83,6 +83,13 @@ class LogCode(StrEnum):
     RESET_STARTED = "reset_started"
     DEAD_LETTERED = "dead_lettered"
 
+    @property
+    def role(self) -> LogRole:
+        """Whose logs tell it."""
+        codes = list(LogCode)
+        is_brokers = codes.index(self) >= codes.index(LogCode.CONSUMER_CONNECTED)
+        return LogRole.BROKER if is_brokers else LogRole.CLIENT
+
 
 class LogProblem(StrEnum):
     """Why a file is not followed, or what is to be known of one."""

@@ -3,6 +3,9 @@
 import pytest
 import time_machine
 
+from consumers.logs.parse.parser import FAMILIES_OF
+from consumers.models import Cluster
+from consumers.vocabulary.logs import LogCode, LogRole
 from tests.log_rows import a_log_event, a_log_file
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -164,9 +167,27 @@ def test_what_was_lost_outside_the_range_makes_no_lower_bound(followed, api, fie
 
 
 def test_logs_that_are_not_named_or_not_read_yet_have_more_events(billing, api):
-    assert completeness(api)["unknown_reason"] == (
-        "no client log was read yet; no broker logs are named for this cluster"
-    )
+    assert completeness(api)["unknown_reason"] == "no client log was read yet"
+    Cluster.objects.update(client_logs="")
+    assert completeness(api)["unknown_reason"] == "no logs are named for this cluster"
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({}, None),
+        ({"code": "locked"}, None),
+        ({"code": "lock_granted"}, "no broker logs are named for this cluster"),
+    ],
+)
+def test_a_site_that_names_logs_of_one_kind_counts_exactly_what_these_tell(followed, api, query, reason):
+    Cluster.objects.update(broker_logs="")
+    assert completeness(api, **query)["unknown_reason"] == reason
+
+
+def test_each_code_is_told_by_the_logs_of_one_kind():
+    told = {role: {line.code for family in families for line in family.lines} for role, families in FAMILIES_OF.items()}
+    assert told == {role: {code for code in LogCode if code.role == role} for role in LogRole}
 
 
 def test_a_range_before_logs_were_followed_or_events_kept_has_more(followed, api):
