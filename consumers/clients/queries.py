@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.groups.detail import group_queues
 from consumers.groups.queue_rows import STALE, QueueRow
 from consumers.models import Assignment, Client, ConsumerGroup, State, TimeLagKind, TopicKind
-from consumers.ownership.members import OF_ONE_MEMBER, member_list
+from consumers.ownership.members import OF_ONE_MEMBER, member_list, members_unknown
 from consumers.ownership.rows import MemberRow
 from consumers.queries.declared import answer, public
 from consumers.queries.queues.overlay import NOT_SAMPLED
@@ -92,7 +92,7 @@ class ClientGroup:
 class ClientDetail:
     cluster: str
     client_id: str
-    is_present: bool = field(metadata=public("A broker lists it now"))
+    is_present: bool | None = field(metadata=public("A broker lists it now"))
     address: str = field(metadata=public("Of its first connection"))
     connections: dict[str, list[str]] = field(metadata=public("Addresses, by the broker that lists them"))
     language: str
@@ -153,12 +153,12 @@ def client_detail(cluster: str, client_id: str, *, now: datetime) -> ClientDetai
     shown = [row for row in newest.values() if row.gone_by is None or row.gone_by >= now - LEFT_WITHIN]
     first = next(iter(newest.values()))
     silent = stored_words(first.running_info_error) or str(NOT_SAMPLED)
-    values = {"version": first.version, "started_at": first.started_at}
-    reasons = {"version": gettext("not reported by the broker"), "started_at": silent}
+    presence = _presence(list(newest.values()), now)
+    values = {"version": first.version, "started_at": first.started_at, "is_present": presence.known}
+    reasons = {"version": gettext("not reported by the broker"), "started_at": silent, "is_present": presence.why}
     return ClientDetail(
         cluster=cluster,
         client_id=client_id,
-        is_present=first.gone_by is None,
         address=first.address,
         connections=first.connections,
         language=first.language,
@@ -169,13 +169,27 @@ def client_detail(cluster: str, client_id: str, *, now: datetime) -> ClientDetai
     )
 
 
+class _Presence(NamedTuple):
+    known: bool | None
+    why: str
+
+
+def _presence(newest: Sequence[Client], now: datetime) -> _Presence:
+    """`newest`: of each group. A client that nobody could see of late may still be there, or have left since."""
+    why = {row.pk: members_unknown(row.group, now=now) for row in newest}
+    if any(row.gone_by is None and why[row.pk] is None for row in newest):
+        return _Presence(True, "")
+    reason = next((one for one in why.values() if one is not None), None)
+    return _Presence(False, "") if reason is None else _Presence(None, reason)
+
+
 def _group(row: Client, now: datetime) -> ClientGroup:
     member = None
     if row.gone_by is None:
         member = next((one for one in member_list(row.group, now=now) if one.client_id == row.client_id), None)
     silent = stored_words(row.running_info_error) or str(NOT_SAMPLED)
     settings = None if row.settings is None else settings_of(row.settings)
-    why = {"member": str(GONE), "settings": silent, "running_info_at": silent}
+    why = {"member": members_unknown(row.group, now=now) or str(GONE), "settings": silent, "running_info_at": silent}
     values = {"member": member, "settings": settings, "running_info_at": row.running_info_at}
     return ClientGroup(
         group=row.group.name,

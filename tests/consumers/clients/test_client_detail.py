@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from consumers.clients.queries import ClientDetail, client_detail
-from consumers.models import Assignment, Client, Cluster
+from consumers.models import Assignment, Broker, Client, Cluster
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +90,15 @@ def test_a_group_that_it_left_is_told_for_a_week() -> None:
 def test_a_client_that_left_is_not_present() -> None:
     Client.objects.update(gone_by=ago(60))
     assert detail().is_present is False
+
+
+@pytest.mark.parametrize("gone_by", [None, ago(700)])
+def test_whether_a_client_is_present_is_unknown_once_brokers_are_not_scraped(gone_by: Any) -> None:
+    Client.objects.update(gone_by=gone_by)
+    Broker.objects.update(last_read_at=ago(600))
+    found = detail()
+    assert (found.is_present, found.unknown["is_present"]) == (None, "broker-a has not been read for more than 45 s")
+    assert "no broker lists the client now" not in [row.unknown.get("member") for row in found.groups]
 
 
 def test_a_client_that_nobody_saw_is_none() -> None:

@@ -10,7 +10,7 @@ from django.test import Client
 
 from consumers.clients.dumps import DumpedClient, ThreadDump, dump_key
 from consumers.jobs import asking
-from consumers.models import Assignment, Client as Member
+from consumers.models import Assignment, Broker, Client as Member
 from tests.consumers.clients.test_stacks import IDLE, LISTENER, a_thread
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
@@ -45,6 +45,15 @@ def test_it_shows_groups_queues_and_settings_that_are_no_default(viewer: Client)
     assert '<a href="/groups/prod/billing/?range=6h">billing</a>' in page
     assert '<a href="/topics/prod/Orders/?range=6h">Orders</a> / broker-a / 0' in page
     assert '<code>consumeThreadMax</code> <b class="difference">64</b>' in page
+
+
+def test_a_client_is_not_said_to_be_listed_or_gone_once_brokers_are_not_scraped(viewer: Client) -> None:
+    Broker.objects.update(last_read_at=ago(600))
+    for gone_by in (None, ago(700)):
+        Member.objects.update(gone_by=gone_by)
+        page = viewer.get(PAGE).text
+        assert re.search(r"Listed</dt><dd><span class=\"unknown\"[^>]*><b>unknown</b>.*?last seen", page)
+        assert "No broker lists the client now." not in page
 
 
 def test_response_times_are_milliseconds_and_rates_are_messages_a_second(viewer: Client) -> None:
