@@ -145,3 +145,18 @@ def test_another_moment_has_none(admin_client: Client, billing: ConsumerGroup, p
 def test_it_refuses_what_it_does_not_know(admin_client: Client, billing: ConsumerGroup) -> None:
     a_rebalance(billing)
     assert admin_client.get(f"{PAGE}?all=yes").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sentence"),
+    [
+        (0.0, "No queue of this topic was seen to move, to be unowned, or to have two owners."),
+        (None, "No queue of this topic was seen to move."),
+    ],
+)
+def test_a_topic_whose_unowned_time_is_unknown_is_not_said_to_have_had_owners(
+    admin_client: Client, billing: ConsumerGroup, seconds: float | None, sentence: str
+) -> None:
+    a_moved_topic(a_rebalance(billing), moves=[], queues_moved=0, unowned_queue_seconds=seconds)
+    page = said(admin_client.get(PAGE).text)
+    assert re.findall(r"No queue of this topic[^.]*\.", page) == [sentence]
