@@ -56,14 +56,14 @@ def log_coverage(
 
 
 def _unread(named: Sequence[LogRole], files: Sequence[LogFile], since: datetime, until: datetime) -> Iterator[str]:
-    late = until - timedelta(seconds=max(limits().late_seconds, 2 * settings.LOG_SECONDS))
+    late = read_since(until)
     for role in named:
         begun = min((file.first_seen_at for file in files if file.role == role and file.identity), default=None)
         if begun is None:
             yield str(NONE_READ[role])
         elif begun > since:
             yield str(READ_SINCE[role]) % {"at": _minute(begun)}
-    if unread := sum(_is_unread(file, late) for file in files):
+    if unread := sum(is_unread(file, late) for file in files):
         yield ngettext(
             "%(n)s log is not read up to the end of the range: see the logs of the cluster",
             "%(n)s logs are not read up to the end of the range: see the logs of the cluster",
@@ -77,7 +77,12 @@ def _unread(named: Sequence[LogRole], files: Sequence[LogFile], since: datetime,
         ) % {"n": lost}
 
 
-def _is_unread(file: LogFile, late: datetime) -> bool:
+def read_since(now: datetime) -> datetime:
+    """A log that was read before is read late."""
+    return now - timedelta(seconds=max(limits().late_seconds, 2 * settings.LOG_SECONDS))
+
+
+def is_unread(file: LogFile, late: datetime) -> bool:
     """Of a file or a glob that is still there. A packed log was read before it was packed, or has lost lines."""
     if file.gone_at is not None or (file.problem is not None and file.problem["code"] == LogProblem.GLOB_PACKED):
         return False

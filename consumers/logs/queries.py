@@ -13,6 +13,8 @@ from consumers.queries.declared import INSIDE, answer, public
 from consumers.vocabulary.logs import LogCode, LogForm, LogRole, ZoneBasis
 from consumers.words.logs import log_event_words, log_problem_words, zone_basis_words
 
+from .coverage import is_unread, read_since
+
 # Rows of logs and of their events. Field names are those of REST; each null has its reason beside it.
 
 
@@ -71,6 +73,7 @@ class LogFileRow:
     read_at: datetime | None = field(metadata=public("When all that it had was last read"))
     last_event_at: datetime | None
     gone_at: datetime | None = field(metadata=public("When it was not found any more"))
+    is_late: bool = field(metadata=public("It is not read as often as it should be: see that the general worker runs"))
     problem: str | None
     problem_code: str | None
     basis: str | None = field(metadata=INSIDE)
@@ -107,7 +110,7 @@ def log_files_by_cluster(now: datetime) -> dict[str, list[LogFileRow]]:
     found = LogFile.objects.exclude(gone_at__lt=now - GONE_SHOWN).select_related("cluster")
     rows: dict[str, list[LogFileRow]] = {}
     for file in found.order_by("cluster", "gone_at", "role", "path", "pk"):
-        rows.setdefault(file.cluster.name, []).append(_file_row(file))
+        rows.setdefault(file.cluster.name, []).append(_file_row(file, now))
     return rows
 
 
@@ -142,7 +145,7 @@ def _event_row(event: LogEvent) -> LogEventRow:
     )
 
 
-def _file_row(file: LogFile) -> LogFileRow:
+def _file_row(file: LogFile, now: datetime) -> LogFileRow:
     followed = bool(file.identity)
     problem = log_problem_words(file.problem)
     reasons = {
@@ -174,6 +177,7 @@ def _file_row(file: LogFile) -> LogFileRow:
         long_lines=file.long_lines,
         truncations=file.truncations,
         gone_at=file.gone_at,
+        is_late=is_unread(file, read_since(now)),
         problem=problem,
         problem_code=file.problem["code"] if file.problem else None,
         basis=zone_basis_words(file.zone_basis) if file.zone_basis else None,

@@ -16,6 +16,7 @@ from consumers.queries.windows import RangeError
 from consumers.vocabulary.times import MICROSECOND
 from consumers.words.marks import labelled
 from consumers.words.reasons import stored_words
+from consumers.words.spans import utc
 
 # What a member wants of a topic, so that two that want the same are equal.
 TAG, EVERYTHING = "TAG", "*"
@@ -236,9 +237,15 @@ def subscription_history(group: ConsumerGroup, *, since: datetime, until: dateti
     _refuse(len(rows), MOST_ROWS, gettext("The range has more than %(most)s subscriptions. Use a shorter range."))
     present = Client.objects.filter(group=group, gone_by=None).order_by("client_id")
     answers = list(present.values_list("client_id", "running_info_at", "running_info_error"))
-    silent = frozenset(client_id for client_id, _, error in answers if error)
-    reasons = {client_id: error or str(NOT_SAMPLED) for client_id, spoke_at, error in answers if spoke_at is None}
-    differences = _differences(rows, patience_of(group, silent), since, until)
+    patience = patience_of(group, frozenset(client_id for client_id, _, error in answers if error))
+    unheard = [(client_id, error or str(NOT_SAMPLED)) for client_id, spoke_at, error in answers if spoke_at is None]
+    reasons = [silence_words(*one) for one in unheard]
+    reasons += [
+        _not_since(client_id, spoke_at)
+        for client_id, spoke_at, _ in answers
+        if spoke_at is not None and patience.until(client_id, spoke_at) < until
+    ]
+    differences = _differences(rows, patience, since, until)
     _refuse(
         sum(len(one.wanted) for one in differences),
         MOST_WANTED,
@@ -263,8 +270,13 @@ def silence_words(client_id: str, error: str | None) -> str:
     return labelled(silence, stored_words(error)) if error else silence
 
 
-def _unknown(is_any_reported: bool, reasons: dict[str, str]) -> dict[str, str]:
-    why = next((silence_words(client_id, error) for client_id, error in reasons.items()), None)
+def _not_since(client_id: str, at: datetime) -> str:
+    words = {"client_id": client_id, "since": utc(at)}
+    return gettext("%(client_id)s has not reported its subscriptions since %(since)s") % words
+
+
+def _unknown(is_any_reported: bool, reasons: Sequence[str]) -> dict[str, str]:
+    why = next(iter(reasons), None)
     if why is None and not is_any_reported:
         why = str(NOBODY_SAID)
     return dict.fromkeys(("subscriptions", "differences"), why) if why else {}

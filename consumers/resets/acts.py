@@ -45,7 +45,7 @@ def why_not_acknowledged(group: ConsumerGroup, user: Any) -> str | None:
     if LossAcknowledgement.objects.filter(group=group, applied_at=None).exists():
         return _("The loss is already acknowledged: the next poll applies it.")
     if not lost_snapshots([group.pk]).exists():
-        return _("The group has no lost offset: nothing to acknowledge.")
+        return _("No lost offset of the group is known: nothing to acknowledge.")
     return None
 
 

@@ -88,7 +88,8 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
     ordering = read("ordering") or STATE
     if ordering.removeprefix("-") not in QUEUE_COLUMNS:
         raise UnknownFilter("ordering", ordering, list(QUEUE_COLUMNS))
-    rows = [row for row in _own(detail.queue_rows) if _is_chosen(row, topic, with_lag=only_lag == "1")]
+    own = _own(detail.queue_rows)
+    rows = [row for row in own if _is_chosen(row, topic, with_lag=only_lag == "1")]
     shown, paging = paged(frame, in_order(rows, ordering), ROWS)
     return {
         "heads": [
@@ -97,7 +98,8 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
         ],
         "queues": shown,
         "queue_count": len(rows),
-        "only_lag": only_lag == "1",
+        "only_lag": only_lag == "1" and bool(own),
+        "chosen_topic": topic,
         "lag_choices": [
             Choice(_("all queues"), frame.here(lag=None), not only_lag),
             Choice(_("with lag or unknown"), frame.here(lag="1"), only_lag == "1"),

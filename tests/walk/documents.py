@@ -51,6 +51,8 @@ TRUE_FALSES = {
     ("", "stale"),
     ("groups", "stale"),
     ("queues", "stale"),
+    # A log that is read as often as it should be.
+    ("logs", "is_late"),
     # What people have asked for, and not.
     ("", "again"),
     ("", "cancel_wanted"),

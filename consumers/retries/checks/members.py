@@ -134,10 +134,10 @@ def acknowledged(conditions: RetryConditions) -> Outcome:
 
 def _unasked(conditions: RetryConditions) -> str | None:
     """Why it is not known what members hold; None where it is, as far as they hold anything."""
+    if conditions.membership_unknown is not None:
+        return conditions.membership_unknown
     if not conditions.clients:
-        return conditions.membership_unknown or (
-            gettext("The group has no member.") if conditions.online is False else None
-        )
+        return gettext("The group has no member.") if conditions.online is False else None
     silent = [client.client_id for client in conditions.clients if client.answered_at is None]
     return gettext("Not heard yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
@@ -145,8 +145,10 @@ def _unasked(conditions: RetryConditions) -> str | None:
 def _unsaid(conditions: RetryConditions, setting: str | None) -> str | None:
     """Why a setting of the members is not known; None where all of them said it. Without a name: whether they are
     orderly."""
+    if conditions.membership_unknown is not None:
+        return conditions.membership_unknown
     if not conditions.clients:
-        return conditions.membership_unknown or gettext("The group has no member, so its settings are unknown.")
+        return gettext("The group has no member, so its settings are unknown.")
     silent = [
         one.client_id for one in conditions.clients if (one.orderly if setting is None else one.number(setting)) is None
     ]

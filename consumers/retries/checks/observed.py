@@ -266,7 +266,7 @@ def _facts(group: ConsumerGroup, rows: _Rows, brokers: Sequence[KnownBroker], no
         now=now,
         brokers=[_broker(group, rows, broker, broker.name in holding) for broker in brokers],
         online=group.online,
-        membership_unknown=_membership_unknown(group),
+        membership_unknown=_membership_unknown(group, now),
         message_model=group.message_model,
         consume_type=group.consume_type,
         pops=rows.pops if rows.clients else NO_ANSWER.pops,
@@ -341,8 +341,10 @@ def _held(rows: _Rows) -> list[HeldQueue]:
     ]
 
 
-def _membership_unknown(group: ConsumerGroup) -> str | None:
+def _membership_unknown(group: ConsumerGroup, now: datetime) -> str | None:
     """Why it is not known who is in it; None where it is, be it nobody."""
-    if group.online is not None and group.membership_at is not None:
-        return None
-    return membership_reason(group.membership_error)
+    at = group.membership_at
+    if group.online is None or at is None:
+        return membership_reason(group.membership_error)
+    is_old = at < now - timedelta(seconds=limits().kinds.evidence_seconds)
+    return membership_reason(group.membership_error, at) if is_old else None

@@ -5,6 +5,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import HistorySize, MachineClock, PipelineRun
+from tests.log_rows import a_log_file
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
 pytestmark = pytest.mark.django_db
@@ -188,3 +189,17 @@ def test_a_store_of_objects_has_no_end_that_is_known(admin_client: Client) -> No
     text = said(admin_client)
     assert "free disk space unknown" in text
     assert "disk floor reached in unknown" in text
+
+
+@pytest.mark.parametrize(("read_at", "problem"), [(ago(5), "none"), (ago(600), "not read to its end of late")])
+def test_a_log_that_is_not_read_any_more_is_not_said_to_have_no_problem(
+    admin_client: Client, read_at: Any, problem: str
+) -> None:
+    a_log_file(a_cluster(), read_at=read_at)
+    assert f"30 s ago {problem} Scrapes" in said(admin_client)
+
+
+def test_a_slave_that_nobody_asked_is_not_said_to_have_no_problem(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_broker(cluster, broker_id=1, last_read_at=None, reachable=None)
+    assert "counted with its master not scraped" in said(admin_client)

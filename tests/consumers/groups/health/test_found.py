@@ -137,7 +137,7 @@ def test_a_queue_with_two_owners_is_critical_and_one_without_an_owner_too(group:
 
 def test_owners_that_were_not_read_are_unknown(group: ConsumerGroup) -> None:
     ConsumerGroup.objects.update(membership_at=ago(1000))
-    assert told(checked_of(group)) == [("ownership_unknown", "unknown")]
+    assert told(checked_of(group)) == [("ownership_unknown", "unknown"), ("retry_checks_unknown", "unknown")]
 
 
 def test_a_member_that_never_spoke_leaves_ownership_unknown(group: ConsumerGroup) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.models import Client, ClientSubscription
+from consumers.models import Client, ClientSubscription, ConsumerGroup
 from consumers.ownership.subscriptions import subscription_history
 from tests.ownership_rows import a_member, it_subscribed
 from tests.world import NOW, a_cluster, a_group, ago
@@ -133,6 +133,16 @@ def test_members_that_stopped_answering_are_not_said_to_differ_still(group):
     it_subscribed(group, "a", since=1800, until=900, expression="x")
     it_subscribed(group, "b", since=1800, until=900, expression="y")
     assert differences(group) == [("Orders", 1800, 780, {"x": "a", "y": "b"})]
+
+
+def test_members_that_stopped_answering_are_not_said_to_agree_since(group):
+    it_subscribed(group, "a", since=1800)
+    it_subscribed(group, "b", since=1800)
+    assert history(group).unknown == {}
+    Client.objects.filter(client_id="b").update(running_info_at=ago(900))
+    ConsumerGroup.objects.update(membership_at=ago(900))
+    reason = "b has not reported its subscriptions since 2026-03-14 02:45:00 UTC"
+    assert history(group).unknown == {"subscriptions": reason, "differences": reason}
 
 
 def test_without_an_answer_nothing_is_known(group):

@@ -135,6 +135,8 @@ UNKNOWN = [
     ("no member", facts(clients=[], online=False), Name.SINGLE, "The group has no member"),
     ("no member", facts(clients=[], online=False), Name.ORIGINALS, "The group has no member"),
     ("not asked", facts(clients=[], membership_unknown="refused"), Name.TIMEOUT, "refused"),
+    ("members of long ago", facts(membership_unknown="not since 02:00"), Name.SINGLE, "not since 02:00"),
+    ("members of long ago", facts(membership_unknown="not since 02:00"), Name.ORIGINALS, "not since 02:00"),
     ("a silent member", facts(clients=[a_client(), silent_client("c2")]), Name.SINGLE, "unknown of: c2"),
     ("a silent member", facts(clients=[silent_client("c2")]), Name.IN_TURN, "unknown of: c2"),
     ("a member of unknown kind", with_client(orderly=None), Name.TIMEOUT, "unknown of: c1"),

@@ -148,3 +148,12 @@ def test_silently_discarded_messages_come_first(cluster):
     GroupBroker.objects.update(retry_queue_nums=0)
     first = conditions_of("prod", "billing", NOW)[0]
     assert (first.name, first.brokers, first.as_of) == (ConditionName.KEPT, ["broker-a"], ago(5))
+
+
+def test_members_that_were_listed_too_long_ago_are_unknown(cluster):
+    group = a_world(cluster)
+    a_client(group)
+    assert group_facts("prod", "billing", NOW).membership_unknown is None
+    ConsumerGroup.objects.update(membership_at=ago(4000))
+    why = "not every broker has reported the group's members since 2026-03-14 01:53:20 UTC"
+    assert group_facts("prod", "billing", NOW).membership_unknown == why

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.dead_letters.tasks import ask_for_dead_letters
-from consumers.models import ConsumerGroup
+from consumers.models import ConsumerGroup, DeadLetterLook
 from tests.dead_letter_rows import MINUTE_AGO, a_letter, a_look, a_resend, an_item
 from tests.world import NOW, a_cluster, a_group, a_total, ago
 
@@ -70,6 +70,13 @@ def test_it_lists_the_newest_first_each_with_its_own_page(admin_client: Client) 
 def test_the_address_filters(admin_client: Client, query: dict[str, str], offsets: list[str]) -> None:
     html = admin_client.get(URL, query).text
     assert [place.split("/")[-1] for place in places(html)] == offsets
+
+
+@pytest.mark.usefixtures("three")
+def test_filters_say_that_not_every_message_was_read(admin_client: Client) -> None:
+    assert "No dead-letter message matches these filters." in admin_client.get(URL, {"key": "none"}).text
+    DeadLetterLook.objects.update(indexed_from=2)
+    assert "No dead-letter message that was read matches these filters." in admin_client.get(URL, {"key": "none"}).text
 
 
 @pytest.mark.usefixtures("three")

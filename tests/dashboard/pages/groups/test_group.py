@@ -4,7 +4,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from consumers.models import Client as Member, Cluster
+from consumers.models import Client as Member, Cluster, QueueSnapshot
 from consumers.vocabulary.states import UnknownReason
 from consumers.words.reasons import reason_words
 from tests.world import (
@@ -97,6 +97,19 @@ def test_an_order_that_there_is_not_is_refused(admin_client: Client, cluster: Cl
 
 def test_it_can_leave_out_queues_without_lag(admin_client: Client, cluster: Cluster) -> None:
     assert queue_names(admin_client, "lag=1") == ["Orders / broker-a / 1"]
+
+
+def test_no_queue_is_said_to_lag_of_the_chosen_topic_alone(admin_client: Client, cluster: Cluster) -> None:
+    a_snapshot(cluster.groups.get(), a_queue(cluster, "Payments", 0), 4, 4)
+    page = admin_client.get(f"{URL}?topic=Payments&lag=1").text
+    assert "No queue of Payments has lag or is unknown." in page
+
+
+def test_a_group_whose_queues_nobody_has_seen_is_not_said_to_have_none_with_lag(
+    admin_client: Client, cluster: Cluster
+) -> None:
+    QueueSnapshot.objects.all().delete()
+    assert "No queue yet: the group has no committed offset in any scrape." in admin_client.get(f"{URL}?lag=1").text
 
 
 def test_what_was_not_sampled_is_unknown_and_says_so(admin_client: Client, cluster: Cluster) -> None:

@@ -124,6 +124,13 @@ def test_a_member_of_a_group_leads_to_its_client(viewer: Client) -> None:
     assert f'<a href="{PAGE}">{CLIENT}</a>' in viewer.get("/groups/prod/billing/ownership/").text
 
 
+def test_a_client_that_is_not_seen_any_more_owned_no_queue_when_it_last_reported(viewer: Client) -> None:
+    Assignment.objects.all().delete()
+    assert "It owns no queue of this group." in viewer.get(PAGE).text
+    Broker.objects.update(last_read_at=ago(600))
+    assert "It owned no queue of this group when it last reported." in viewer.get(PAGE).text
+
+
 def test_of_one_that_never_reported_it_is_not_said_that_it_owns_no_queue(viewer: Client) -> None:
     Assignment.objects.all().delete()
     Member.objects.update(running_info_at=None)
