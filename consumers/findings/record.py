@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from consumers.models import Cluster, ConsumerGroup, StoredFinding
+from consumers.models.asked_once import one_answer
 from consumers.queries.findings import DetectedFinding
 from consumers.vocabulary.findings import FindingCheck, FindingCode
 from consumers.words.findings import SPECS
@@ -33,7 +34,8 @@ def record_groups(groups: Sequence[ConsumerGroup], checks: dict[int, GroupChecks
 
 def record_clusters(now: datetime) -> None:
     """Findings of brokers, offsets and offset files of all clusters. Some twenty queries."""
-    found = check_clusters(now)
+    with one_answer():
+        found = check_clusters(now)
     _record(found, StoredFinding.objects.exclude(code__in=OF_GROUPS), now)
     Cluster.objects.filter(pk__in={subject.cluster_id for subject in found}).update(checked_at=now)
 

@@ -24,8 +24,8 @@ from consumers.ownership.findings import OwnershipCheck
 from consumers.pipeline.slices import MINUTE, floor
 from consumers.polling.flags import ghosts
 from consumers.polling.heads import unfinished_heads
-from consumers.queries.limits import limits
-from consumers.rebalances.flapping import DAY, enough, evaluated_until, flapping_by_group, unsettled
+from consumers.queries.limits import evaluated_until, limits
+from consumers.rebalances.flapping import DAY, enough, flapping_by_group, unsettled
 from consumers.retries.broker_levels import cluster_levels
 from consumers.retries.checks.condition_rows import FINDINGS
 from consumers.vocabulary.findings import FindingSeverity

@@ -15,7 +15,8 @@ from consumers.groups.overlay import Overlay
 from consumers.groups.rows import ListKind
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.upkeep import STEPS
-from consumers.queries.history import aggregated_until, missing_reason
+from consumers.queries.history import missing_reason
+from consumers.queries.limits import evaluated_until
 from consumers.queries.windows import finest_retained, step_for, window_range
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS
@@ -67,7 +68,7 @@ def fleet_history(*, cluster: str | None, since: datetime, until: datetime, now:
         "last_reason": Max("unknown_reason", filter=~no_lag),
     }
     found = {row["start"]: row for row in stored.order_by().values("start").annotate(**numbers)}
-    done = aggregated_until(now)
+    done = evaluated_until(now)
     complete = windows.complete_until(done, map(windows.index, found))
     points = [
         _point(start, found[start], bisect_left(first_seen, start))

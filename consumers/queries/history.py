@@ -13,19 +13,19 @@ from typing import Any, Literal, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
-from django.db.models import Max
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.lake.encoded import encoded, indices
 from consumers.lake.one_group import TooManyRows
 from consumers.lake.store import Lake
-from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
+from consumers.models import ConsumerGroup, QueueSnapshot
 from consumers.pipeline.upkeep import DAY_SECONDS, STEPS
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.states import NO_LAG_REASONS
 from consumers.words.reasons import coded_reason, reason_words
 
 from .declared import answer, public
+from .limits import evaluated_until
 from .windows import (
     OPEN_WINDOWS,
     TooManyPoints,
@@ -254,7 +254,7 @@ def group_history(
         return None
     queue_count = 1 if by == "group" else _queue_count(found, named or {}, most_behind)
     windows = window_range(since, until, step_seconds, queues=queue_count, now=now)
-    gaps = _Gaps(windows, aggregated_until(now), now)
+    gaps = _Gaps(windows, evaluated_until(now), now)
     if by == "group":
         series = [Series(None, None, None, _points(_group_windows(found, windows), gaps))]
     elif by == "topic":
@@ -282,7 +282,7 @@ def sparklines(
     windows = window_range(since, until, DAY_SECONDS if until - since > DAYS_OF_A_LINE else None)
     rows = stored_group_windows(list(lags), windows, ["lag_messages"])
     known = [(row["group_id"], windows.index(row["start"]), row["lag_messages"]) for row in rows]
-    complete = windows.complete_until(aggregated_until(until), (index for _, index, _ in known))
+    complete = windows.complete_until(evaluated_until(until), (index for _, index, _ in known))
     # That the newest windows are not complete is so at every moment, and no gap.
     shown = max(complete, windows.count - OPEN_WINDOWS)
     lines: dict[int, list[int | None]] = {pk: [None] * shown for pk in lags}
@@ -295,13 +295,6 @@ def sparklines(
 def _group_windows(group: ConsumerGroup, windows: WindowRange) -> dict[int, Window]:
     rows = stored_group_windows([group.pk], windows, Window._fields)
     return {windows.index(row["start"]): Window(*(row[name] for name in Window._fields)) for row in rows}
-
-
-def aggregated_until(now: datetime) -> datetime | None:
-    """Up to when the pipeline has aggregated readings; null before its first run."""
-    runs = PipelineRun.objects.filter(error=None, finished_at__lte=now)
-    found: datetime | None = runs.aggregate(until=Max("until"))["until"]
-    return found
 
 
 def missing_reason(start: datetime, step_seconds: int, done: datetime | None, now: datetime) -> str:

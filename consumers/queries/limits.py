@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.translation import gettext as _
 
-from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, Reading
+from consumers.models import AlertEngine, Broker, Cluster, Incident, IncidentStatus, PipelineRun, Reading
 from consumers.models.asked_once import asked_once, is_within_an_answer
 from consumers.polling.brokers.dispatch_backlog import DispatchBacklog, limit_bytes
 from consumers.polling.kind_limits import KindLimits
@@ -216,6 +216,13 @@ def _age(broker: Broker, newest_reading_at: datetime | None, failure: str | None
         broker.read_from,
         broker.dispatch_behind_bytes,
     )
+
+
+@asked_once
+def evaluated_until(now: datetime) -> datetime | None:
+    """Up to when the pipeline has evaluated readings; null before its first run that succeeded."""
+    runs = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now)
+    return runs.order_by("-until").values_list("until", flat=True).first()
 
 
 # How fresh the evaluation of alert rules is, and how many incidents fire by it: no number where it is late.

@@ -11,9 +11,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from consumers.models import ConsumerGroup, PipelineRun, Rebalance
-from consumers.models.asked_once import asked_once
-from consumers.queries.limits import limits
+from consumers.models import ConsumerGroup, Rebalance
+from consumers.queries.limits import evaluated_until, limits
 from consumers.queries.unwatched import Span, quiet, unread_spans, unwatched_spans
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.times import iso
@@ -63,13 +62,6 @@ def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, U
         since = min(rows[group].episode_since for group in lasting)
         spans = unread_spans(set(lasting), since, judged_until, quiet())
     return {pk: _judged(row, spans.get(pk, ()), judged_until) for pk, row in rows.items()}
-
-
-@asked_once
-def evaluated_until(now: datetime) -> datetime | None:
-    """Up to when a run has evaluated readings; null before the first."""
-    runs = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now)
-    return runs.order_by("-until").values_list("until", flat=True).first()
 
 
 def enough() -> timedelta:

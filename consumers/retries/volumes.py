@@ -7,14 +7,13 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db.models import Max
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
+from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.volumes import VOLUMES, whole_volumes
 from consumers.queries.declared import answer, public
 from consumers.queries.history import missing_reason
-from consumers.queries.limits import limits
+from consumers.queries.limits import evaluated_until, limits
 from consumers.queries.windows import WindowRange, stored_group_windows, window_range
 from consumers.retries.telescope import Telescope
 from consumers.vocabulary.reasons import ReasonCode, VolumeReason, reason_code
@@ -90,7 +89,7 @@ def volumes_of(
     """
     found = ConsumerGroup.objects.select_related("cluster").get(cluster__name=cluster, name=group)
     windows = window_range(since, until, step_seconds, now=now)
-    done = PipelineRun.objects.filter(error=None, finished_at__lte=now).aggregate(until=Max("until"))["until"]
+    done = evaluated_until(now)
     known = _stored(found, windows)
     if done is not None:
         known |= _not_over(found, windows, done)

@@ -146,5 +146,5 @@ def test_a_file_that_was_not_read_is_a_finding(cluster) -> None:
 def test_all_clusters_are_checked_with_as_many_queries_as_one(group, django_assert_max_num_queries) -> None:
     for name in ("stock", "mail", "audit"):
         a_healthy_group(group.cluster, name)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(22):
         record_clusters(NOW)
