@@ -17,7 +17,7 @@ from consumers.models import ConsumerGroup
 from consumers.ownership.assignments import assignments
 from consumers.ownership.findings import ownership_check
 from consumers.ownership.member_rates import MemberPoint, MemberRates, MemberSeries, member_rates
-from consumers.ownership.members import broker_configs, member_settings
+from consumers.ownership.members import broker_configs, member_settings, members_unknown
 from consumers.ownership.timeline import timeline, timeline_owners
 from consumers.queries.groups import find_group
 from consumers.queries.limits import limits
@@ -145,6 +145,7 @@ def settings_context(request: HttpRequest, cluster: str, name: str) -> dict[str,
         group=group_head(group, now=frame.now),
         tabs=tabs(frame, cluster, name),
         settings=found,
+        members_unknown=members_unknown(group, now=frame.now),
         configs=[
             (one, [getattr(one, name) for name in FLAGS], [getattr(one, name) for name in NUMBERS])
             for one in broker_configs(group)

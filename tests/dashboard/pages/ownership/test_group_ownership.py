@@ -6,7 +6,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import Assignment, Client as Member, ConsumerGroup, Reading
+from consumers.models import Assignment, Broker, Client as Member, ConsumerGroup, Reading
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour, trouble
 from tests.rebalance_rows import a_rebalance, was_watched
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
@@ -257,3 +257,13 @@ def test_subscriptions_that_are_too_many_for_one_answer_are_unknown_with_the_rea
     text = said(admin_client)
     assert "The range has more than 0 subscriptions. Use a shorter range." in text
     assert "No subscription conflicts in this range." not in text
+
+
+def test_settings_of_members_say_once_brokers_are_not_scraped_that_they_may_be_outdated(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    Member.objects.update(settings={"consumeTimeout": "15"}, running_info_at=ago(20), running_info_error=None)
+    page = "/groups/prod/billing/settings/"
+    assert "May be outdated:" not in text_of(admin_client.get(page).text)
+    Broker.objects.update(last_read_at=ago(600))
+    assert "May be outdated: broker-a has not been read for more than 45 s" in text_of(admin_client.get(page).text)
