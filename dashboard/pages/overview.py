@@ -27,7 +27,7 @@ from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
 from consumers.words.marks import labelled
 from consumers.words.states import rule_words
-from dashboard.figures.layout import Line, beginning
+from dashboard.figures.layout import Figure, Line, beginning
 from dashboard.figures.merged_marks import merged
 from dashboard.figures.time_bars import REBALANCE, RESET, Mark, change_strip
 from dashboard.figures.time_lines import Scale, time_lines
@@ -41,6 +41,7 @@ from dashboard.pages.common.figures import (
     closed_windows,
     compared_lag,
     cut,
+    on_scale,
 )
 from dashboard.pages.common.frame import Frame, context, frame_of, page, refreshing
 from dashboard.pages.findings import finding_counts
@@ -107,7 +108,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         failing_more=max(0, len(found.failing) - FAILING),
         troubled=found.health[HealthLevel.CRITICAL] + found.health[HealthLevel.WARNING],
         unknown=found.health[HealthLevel.UNKNOWN],
-        figure_query=frame.here(range=frame.range.name),
+        figure_query=frame.here(range=frame.range.name, scale=None),
     )
 
 
@@ -121,23 +122,25 @@ def top_lag(request: HttpRequest) -> HttpResponse:
     """The lag of the groups that are furthest behind now, as JSON for the browser to draw."""
     frame = frame_of(request, timezone.now())
     most = group_list(GroupFilters(cluster=frame.cluster, ordering="-lag_messages"), now=frame.now, page_size=DRAWN)
-    return JsonResponse(beginning(compared_lag(frame, most.rows), frame.collected.collected_since, frame.now))
+    drawn = beginning(compared_lag(frame, most.rows), frame.collected.collected_since, frame.now)
+    return JsonResponse(on_scale(request, drawn, MESSAGES))
 
 
 @page
 def fleet_lag(request: HttpRequest) -> HttpResponse:
     """The lag of all groups together."""
-    return _of_fleet(request, {"lag_messages": (_("lag"), TOTAL)}, MESSAGES)
+    drawn = _of_fleet(request, {"lag_messages": (_("lag"), TOTAL)}, MESSAGES)
+    return JsonResponse(on_scale(request, drawn, MESSAGES))
 
 
 @page
 def fleet_rates(request: HttpRequest) -> HttpResponse:
     """Messages that all groups together produced and consumed a second."""
     names = {"produce_rate": (_("produced"), PRODUCED), "consume_rate": (_("consumed"), CONSUMED)}
-    return _of_fleet(request, names, RATE)
+    return JsonResponse(_of_fleet(request, names, RATE))
 
 
-def _of_fleet(request: HttpRequest, names: Mapping[str, tuple[str, str]], scale: Scale) -> HttpResponse:
+def _of_fleet(request: HttpRequest, names: Mapping[str, tuple[str, str]], scale: Scale) -> Figure:
     """A gap where a group is unknown; there a dotted line for the groups that are known."""
     frame = frame_of(request, timezone.now())
     shown = frame.collected
@@ -159,7 +162,7 @@ def _of_fleet(request: HttpRequest, names: Mapping[str, tuple[str, str]], scale:
         if trace["name"] in dotted:
             trace["line"]["dash"] = "dot"
             trace["showlegend"] = False
-    return JsonResponse(beginning(drawn, shown.collected_since, frame.now))
+    return beginning(drawn, shown.collected_since, frame.now)
 
 
 def _fleet_line(fleet: Fleet, field: str, name: str) -> Line:

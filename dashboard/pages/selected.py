@@ -26,7 +26,7 @@ from consumers.resets.reset_targets import OFFERED, ResetTarget
 from consumers.resets.target_values import ResetRefused
 from dashboard.figures.layout import beginning
 from dashboard.figures.plotly_files import PATH
-from dashboard.pages.common.figures import compared_lag
+from dashboard.pages.common.figures import MESSAGES, compared_lag, on_scale
 from dashboard.pages.common.frame import Frame, context, form_page, frame_of, page, problems, with_charts
 from dashboard.pages.reset_plan import ResetForm, ask_for_plan, asker_of, form_problems, kind_lines
 
@@ -93,7 +93,8 @@ def selected_lag(request: HttpRequest) -> HttpResponse:
     """The lag of those with the most of it, as JSON for the browser to draw."""
     frame = frame_of(request, timezone.now())
     rows = selection_of(request.GET, frame.now).rows[:DRAWN]
-    return JsonResponse(beginning(compared_lag(frame, rows), frame.collected.collected_since, frame.now))
+    drawn = beginning(compared_lag(frame, rows), frame.collected.collected_since, frame.now)
+    return JsonResponse(on_scale(request, drawn, MESSAGES))
 
 
 @cluster_form_page

@@ -33,7 +33,7 @@ function seriesOf(traces) {
     const times = timesOf(trace);
     const cells = (values, words) => new Map(times.map((at, i) => [at, { value: values[i], text: words?.[i] ?? values[i]?.toLocaleString() }]));
     if (trace.z) return trace.z.map((row, i) => ({ name: plain(trace.names[i]), row: i, cells: cells(row) }));
-    return [{ name: trace.name, row: null, cells: cells(trace.y, trace.customdata) }];
+    return [{ name: trace.name, row: null, cells: cells(trace.values ?? trace.y, trace.customdata) }];
   });
 }
 

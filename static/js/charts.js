@@ -115,6 +115,6 @@
   drawAll();
   const first = document.querySelector("[data-figure]");
   if (first) setInterval(drawAll, Number(first.dataset.every) * 1000);
-  document.addEventListener("visibilitychange", drawAll);
+  for (const cause of ["visibilitychange", "rescaled"]) document.addEventListener(cause, drawAll);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 })();

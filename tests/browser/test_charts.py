@@ -1,5 +1,5 @@
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from consumers.models import ConsumerGroup, StateChange
 from tests.browser.conftest import Site
@@ -92,3 +92,35 @@ def test_figures_take_the_colours_of_the_theme(site: Site) -> None:
     page = site.open(GROUP)
     page.wait_for_selector("#lag-chart .main-svg")
     assert page.evaluate("document.getElementById('lag-chart').layout.paper_bgcolor") == "rgb(21, 24, 28)"
+
+
+def test_a_log_scale_is_chosen_for_all_charts_of_lag_and_outlives_refreshes_and_the_page(site: Site) -> None:
+    page = site.open(GROUP)
+    page.wait_for_selector("#time-lag-chart .main-svg")
+    switch = page.get_by_role("button", name="Log scale").first
+    switch.click()
+    ticks = "document.getElementById('%s').layout.yaxis.ticktext"
+    for chart in ("lag-chart", "time-lag-chart"):
+        wait_until(page, f"{ticks % chart}?.[0].startsWith('0')")
+    assert page.evaluate(ticks % "rates-chart") is None
+    with page.expect_response("**/figures/prod-a/inventory/lag/*scale=log"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.locator(".bar .choices a").first.click()
+    page.wait_for_selector("#lag-chart .main-svg")
+    expect(page.get_by_role("button", name="Log scale").first).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate(ticks % "lag-chart")[0] == "0"
+    page.get_by_role("button", name="Log scale").first.click()
+    wait_until(page, f"!({ticks % 'lag-chart'})")
+    assert "scale" not in page.url
+    assert site.objections == []
+
+
+def test_a_table_beside_a_log_scale_has_the_true_values(site: Site) -> None:
+    page = site.open(f"{GROUP}?scale=log")
+    page.wait_for_selector("#lag-chart .main-svg")
+    page.locator("#lag-chart-data summary").click()
+    values = page.evaluate("document.getElementById('lag-chart').data[0].values")
+    page.wait_for_selector("#lag-chart-data tbody td")
+    cells = page.locator("#lag-chart-data tbody td:nth-child(2)").all_text_contents()
+    known = [int(text.replace(",", "")) for text in cells if text not in ("", "unknown")]
+    assert sorted(known) == sorted(value for value in values if value is not None)

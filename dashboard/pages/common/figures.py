@@ -20,6 +20,7 @@ from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.marks import listed
 from consumers.words.reasons import cause_words, coded_reason
 from dashboard.figures.layout import Change, Figure, Line, Span, beginning
+from dashboard.figures.log_scale import logarithmic
 from dashboard.figures.queue_heatmap import queue_heatmap
 from dashboard.figures.time_lines import Scale, lag_lines, time_lines
 from dashboard.pages.alerts.preview_pictures import incident_spans
@@ -43,7 +44,12 @@ def lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     now = timezone.now()
     shown = charted(request, now, cluster, group)
     drawn = lag_figure(cluster, group, shown, now, spans_of(cluster, group, shown))
-    return JsonResponse(beginning(drawn, shown.collected_since, now))
+    return JsonResponse(on_scale(request, beginning(drawn, shown.collected_since, now), MESSAGES))
+
+
+def on_scale(request: HttpRequest, drawn: Figure, scale: Scale) -> Figure:
+    """The figure, with the scale that the address chooses."""
+    return logarithmic(drawn, scale) if request.GET.get("scale") == "log" else drawn
 
 
 def charted(request: HttpRequest, now: datetime, cluster: str, group: str) -> Range:
@@ -117,17 +123,18 @@ def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 def rates(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     """Messages that were produced and consumed a second."""
     names = {"produce_rate": (_("produced"), PRODUCED), "consume_rate": (_("consumed"), CONSUMED)}
-    return _of_group(request, cluster, group, names, RATE)
+    return JsonResponse(_of_group(request, cluster, group, names, RATE))
 
 
 @page
 def time_lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    return _of_group(request, cluster, group, {"time_lag_seconds": (_("time lag"), TIME_LAG)}, TIME)
+    drawn = _of_group(request, cluster, group, {"time_lag_seconds": (_("time lag"), TIME_LAG)}, TIME)
+    return JsonResponse(on_scale(request, drawn, TIME))
 
 
 def _of_group(
     request: HttpRequest, cluster: str, group: str, names: Mapping[str, tuple[str, str]], scale: Scale
-) -> JsonResponse:
+) -> Figure:
     now = timezone.now()
     shown = charted(request, now, cluster, group)
     history = history_of(cluster, group, shown, now, "group")
@@ -140,7 +147,7 @@ def _of_group(
         marks_of(cluster, group, shown),
         until=shown.until,
     )
-    return JsonResponse(beginning(drawn, shown.collected_since, now))
+    return beginning(drawn, shown.collected_since, now)
 
 
 def field_line(points: Sequence[Point], field: str, name: str) -> Line:

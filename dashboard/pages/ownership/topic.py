@@ -23,6 +23,7 @@ from consumers.topics.queries import (
 from dashboard.figures.layout import Figure, Line, beginning
 from dashboard.figures.time_lines import Scale, time_lines
 from dashboard.pages.common.figures import (
+    MESSAGES,
     RATE,
     TIME,
     TIME_LAG as TOTAL,
@@ -31,13 +32,13 @@ from dashboard.pages.common.figures import (
     field_line,
     history_of,
     line_of,
+    on_scale,
 )
 from dashboard.pages.common.frame import context, frame_of, page, refreshing
 from dashboard.pages.common.moments import Range, range_of
 
 # Groups of one chart: more lines than colours say nothing.
 DRAWN = 7
-MESSAGES = Scale(gettext_lazy("messages"), gettext_lazy("messages"), ",d")
 ACCESS: dict[str, str | Promise] = {
     QueueAccess.READ_WRITE: gettext_lazy("read and write"),
     QueueAccess.READ_ONLY: gettext_lazy("read only"),
@@ -127,7 +128,8 @@ def _of_groups(request: HttpRequest, cluster: str, topic: str, field: str, scale
     shown = _charted(request, now, found)
     histories = _histories(found, shown, now)
     lines = [(_line(history, field, name), _colour(i)) for i, (name, history) in enumerate(histories)]
-    return JsonResponse(_drawn([history for _name, history in histories], lines, scale, shown, now))
+    drawn = _drawn([history for _name, history in histories], lines, scale, shown, now)
+    return JsonResponse(on_scale(request, drawn, scale))
 
 
 def _charted(request: HttpRequest, now: datetime, topic: Topic) -> Range:
