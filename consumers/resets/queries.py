@@ -305,18 +305,23 @@ class Span:
     """Null where nothing is redelivered or skipped, or the messages at these targets were not read.
 
     `replayed_from`: when the first redelivered message was stored. `skipped_to`: the newest store time of a message at
-    which a queue resumes after a skip.
+    which a queue resumes after a skip. `replayed_unread` and `skipped_unread`: queues whose target has no known time.
     """
 
     replayed_from: datetime | None
     skipped_to: datetime | None
+    replayed_unread: int
+    skipped_unread: int
 
 
 def span_of(reset_id: UUID) -> Span:
     moving = ResetQueue.objects.filter(reset=reset_id, left_out=None).exclude(method=ResetMethod.NOTHING).order_by()
+    back, on, unread = Q(replayed_messages__gt=0), Q(skipped_messages__gt=0), Q(target_time=None)
     found = moving.aggregate(
-        replayed_from=Min("target_time", filter=Q(replayed_messages__gt=0)),
-        skipped_to=Max("target_time", filter=Q(skipped_messages__gt=0)),
+        replayed_from=Min("target_time", filter=back),
+        skipped_to=Max("target_time", filter=on),
+        replayed_unread=Count("pk", filter=back & unread),
+        skipped_unread=Count("pk", filter=on & unread),
     )
     return Span(**found)
 

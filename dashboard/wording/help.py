@@ -274,7 +274,6 @@ HELP: dict[str, str | Promise] = {
     "taken_at": _("The age of the last scrape that the row shows."),
     "target": _("The offset or point in time to reset to."),
     "timer_wheels": _("Messages that wait in the timer wheels of RocketMQ 5."),
-    "times_read": _("Targets whose store time was looked up."),
     "token_created": _("When the token was created."),
     "token_expires": _("From then on the token lets nobody in."),
     "token_name": _("What the token is for."),

@@ -73,6 +73,15 @@ def test_how_far_it_goes_back_is_told_by_the_queues_that_go_back(viewer: Client,
     assert "next messages are of 2026-03-14 02:59:00 UTC" in words
 
 
+def test_a_time_to_go_back_to_says_of_how_many_queues_it_is_not_known(viewer: Client, billing: ConsumerGroup) -> None:
+    reset = a_plan(billing)
+    assert "no message read" not in text(viewer.get(at(reset)))
+    a_reset_queue(reset, 2, target_time=None)
+    a_reset_queue(reset, 3, target_time=None)
+    words = text(viewer.get(at(reset)))
+    assert "1 h ago · no message read at the target of 2 queues Skipped" in words
+
+
 def test_an_offset_that_is_not_known_is_not_shown_as_zero(viewer: Client, billing: ConsumerGroup) -> None:
     reset = a_plan(billing)
     a_queue_left_out(reset, 4)
