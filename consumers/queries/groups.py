@@ -113,6 +113,13 @@ def find_group(cluster: str, group: str) -> ConsumerGroup | None:
     return rows.filter(cluster__name=cluster, name=group).first()
 
 
+def groups_there(places: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those (cluster, group) that are known. One query."""
+    clusters, names = {cluster for cluster, _group in places}, {group for _cluster, group in places}
+    found = ConsumerGroup.objects.filter(cluster__name__in=clusters, name__in=names)
+    return set(found.values_list("cluster__name", "name"))
+
+
 def first_seen(cluster: str | None) -> datetime | None:
     """When a group of the cluster, or of all, was first read; null where none was. One query."""
     groups = ConsumerGroup.objects.filter(cluster__name=cluster) if cluster else ConsumerGroup.objects.all()

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 from consumers.jobs.permissions import check, check_somewhere, may, why_not
 from consumers.models import Reset, ResetKind, ResetOutcome, ResetStatus
 from consumers.queries.codes import RESETS
-from consumers.queries.groups import find_group
+from consumers.queries.groups import find_group, groups_there
 from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.resets.acts import apply, cancel, restore, resume, why_not_restored
 from consumers.resets.offset_csv import group_offsets_csv, queues_csv
@@ -74,8 +74,10 @@ def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> d
     rows, paging = listed(
         frame, LISTED_ROWS, lambda number: reset_list(frame.now, filters, page=number, page_size=LISTED_ROWS)
     )
+    there = groups_there({(row.cluster, row.group) for row in rows})
+    of_group = [frame.group(*place) if (place := (row.cluster, row.group)) in there else "" for row in rows]
     return {
-        "lines": [(row, frame.to("reset", row.id)) for row in rows],
+        "lines": [(row, frame.to("reset", row.id), href) for row, href in zip(rows, of_group, strict=True)],
         "is_filtered": bool(status),
         "status_choices": [Choice(_("all"), frame.here(status=None), not status)]
         + [Choice(str(word), frame.here(status=name), name == status) for name, word in RESETS.items()],

@@ -32,6 +32,15 @@ def test_resets_of_all_groups_are_listed_the_newest_first(billing: ConsumerGroup
     assert "No queue of it can be moved." in words
     assert "CONFIRMED 1" in words
     assert f'href="/resets/{first.pk}/"' in page.text
+    assert 'href="/groups/stage/audit/"' in page.text
+
+
+def test_a_group_that_is_not_listed_any_more_is_no_link(billing: ConsumerGroup) -> None:
+    a_reset(billing)
+    viewer = logged_in("viewer")
+    assert 'href="/groups/prod/billing/"' in viewer.get("/resets/").text
+    billing.delete()
+    assert 'href="/groups/prod/billing/"' not in viewer.get("/resets/").text
 
 
 def test_they_are_chosen_by_cluster_status_and_group(billing: ConsumerGroup) -> None:
