@@ -4,7 +4,7 @@ each: one counts messages, the other shows the sample."""
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.retries.broker_levels import LATE_SECONDS
 from consumers.retries.ladder_rows import Ladder, LadderRung, SampledRung
@@ -19,7 +19,7 @@ ROOM_FOR_TEXT, FEW = 2.1, 4
 
 
 def retry_ladder(ladder: Ladder, now: datetime) -> Figure:
-    rungs = ladder.rungs
+    rungs = [rung for rung in ladder.rungs if not is_empty(rung)]
     labels = [_label(rung) for rung in rungs]
     backlog = [rung.broker_backlog for rung in rungs]
     found = [rung.sampled.messages if rung.sampled else None for rung in rungs]
@@ -43,19 +43,30 @@ def retry_ladder(ladder: Ladder, now: datetime) -> Figure:
         xaxis4=_hatches("x2", PANELS[1]),
         yaxis={
             **AXIS,
-            "tickvals": [rung.level for rung in rungs],
+            "tickvals": list(range(1, len(rungs) + 1)),
             "ticktext": labels,
-            "range": [(rungs[-1].level if rungs else 3) + 0.5, 0.5],
+            "range": [(len(rungs) or 3) + 0.5, 0.5],
             "showgrid": False,
             "fixedrange": True,
         },
     )
 
 
+def is_empty(rung: LadderRung) -> bool:
+    """All that is asked of the level is known, and nothing waits at it."""
+    return rung.broker_backlog == 0 and rung.sampled is not None and not rung.sampled.messages and not is_late(rung)
+
+
 def _label(rung: LadderRung) -> str:
     """`3 · 10 s · retry 1`"""
     parts = [str(rung.level), "?" if rung.delay_seconds is None else duration(rung.delay_seconds)]
     return " · ".join([*parts, _("retry %(n)s") % {"n": rung.retry}] if rung.retry else parts)
+
+
+def no_message(levels: int) -> str:
+    return ngettext(
+        "No message waits at the delay level", "No message waits at any of the %(n)s delay levels", levels
+    ) % {"n": levels}
 
 
 def _bars(
@@ -71,7 +82,7 @@ def _bars(
         "type": "bar",
         "orientation": "h",
         "name": name,
-        "y": [rung.level for rung in rungs],
+        "y": list(range(1, len(rungs) + 1)),
         "x": list(values),
         "xaxis": axis,
         "text": [words for words, _hover in texts],
@@ -114,15 +125,15 @@ def _found(sampled: SampledRung | None, now: datetime) -> tuple[str, str]:
 
 
 def _hatch(name: str, rungs: Sequence[LadderRung], values: Sequence[int | None], field: str, axis: str) -> Figure:
-    unknown = [rung for rung, value in zip(rungs, values, strict=True) if value is None]
+    unknown = {row: rung for row, (rung, value) in enumerate(zip(rungs, values, strict=True), 1) if value is None}
     return {
         "type": "bar",
         "orientation": "h",
         "name": name,
-        "y": [rung.level for rung in unknown],
+        "y": list(unknown),
         "x": [1] * len(unknown),
         "xaxis": axis,
-        "customdata": [rung.unknown.get(field, no_reason()) for rung in unknown],
+        "customdata": [rung.unknown.get(field, no_reason()) for rung in unknown.values()],
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": HATCH,
     }
@@ -145,4 +156,5 @@ def _title(panel: int, text: str) -> Figure:
 
 def _nothing(ladder: Ladder) -> Figure:
     place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": 0.5}
-    return {**place, "text": ladder.unknown.get("rungs", no_reason()), "showarrow": False, "font": {"color": QUIET}}
+    text = no_message(len(ladder.rungs)) if ladder.rungs else ladder.unknown.get("rungs", no_reason())
+    return {**place, "text": text, "showarrow": False, "font": {"color": QUIET}}

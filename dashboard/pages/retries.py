@@ -32,7 +32,7 @@ from consumers.vocabulary.findings import FindingCode, FindingSeverity
 from consumers.vocabulary.reasons import ReasonCode
 from consumers.words.reasons import coded_reason
 from dashboard.figures.layout import Figure, Line, beginning
-from dashboard.figures.retry_ladder import is_late, retry_ladder
+from dashboard.figures.retry_ladder import is_empty, is_late, retry_ladder
 from dashboard.figures.time_lines import volume_bars
 from dashboard.pages.common.figures import charted, marks_of, rebalance_spans
 from dashboard.pages.common.frame import Frame, context, frame_of, no_group, page, refreshing, tabs
@@ -57,13 +57,8 @@ def rung_lines(ladder: Ladder) -> list[RungLine]:
     return [
         RungLine(rung, sorted(rung.sampled.attempts.items()) if rung.sampled else [], is_late(rung))
         for rung in ladder.rungs
-        if not _is_empty(rung)
+        if not is_empty(rung)
     ]
-
-
-def _is_empty(rung: LadderRung) -> bool:
-    """All that is asked of the level is known, and nothing waits at it."""
-    return rung.broker_backlog == 0 and rung.sampled is not None and not rung.sampled.messages and not is_late(rung)
 
 
 def condition_lines(conditions: Sequence[Condition], ladder: Ladder) -> dict[str, Any]:

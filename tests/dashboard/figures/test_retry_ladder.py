@@ -79,8 +79,8 @@ def test_what_is_unknown_is_hatched_in_its_panel_and_says_why() -> None:
     figure = retry_ladder(ladder(unknown, rung(4, sampled=sampled())), NOW)
     assert trace(figure, "backlog")["x"] == [None, 1200]
     backlog, found = trace(figure, "unknown backlog"), trace(figure, "unknown sample")
-    assert (backlog["y"], backlog["customdata"], backlog["xaxis"]) == ([3], ["timed out"], "x3")
-    assert (found["y"], found["customdata"], found["xaxis"]) == ([3], [SILENT], "x4")
+    assert (backlog["y"], backlog["customdata"], backlog["xaxis"]) == ([1], ["timed out"], "x3")
+    assert (found["y"], found["customdata"], found["xaxis"]) == ([1], [SILENT], "x4")
     assert backlog["marker"]["pattern"]["shape"] == "/"
 
 
@@ -95,6 +95,20 @@ def test_what_is_unknown_is_hatched_in_its_panel_and_says_why() -> None:
 def test_a_level_whose_first_message_is_overdue_is_loud(seconds: float | None, text: str, colour: str) -> None:
     bars = trace(retry_ladder(ladder(rung(overdue_seconds=seconds)), NOW), "backlog")
     assert (bars["text"], bars["marker"]["color"]) == ([text], [colour])
+
+
+EMPTY: dict[str, Any] = {"broker_backlog": 0, "sampled": sampled(messages=0, looked_at=0, of=0, attempts={})}
+
+
+def test_a_level_where_nothing_waits_has_no_row_and_one_that_is_unknown_has() -> None:
+    unknown = rung(2, broker_backlog=None, unknown={"broker_backlog": "timed out", "sampled": SILENT})
+    axis = retry_ladder(ladder(rung(1, **EMPTY), unknown, rung(3)), NOW)["layout"]["yaxis"]
+    assert [text.split(" ")[0] for text in axis["ticktext"]] == ["2", "3"]
+
+
+def test_where_no_level_has_a_message_it_says_so() -> None:
+    figure = retry_ladder(ladder(rung(1, **EMPTY), rung(2, **EMPTY)), NOW)
+    assert figure["layout"]["annotations"][-1]["text"] == "No message waits at any of the 2 delay levels"
 
 
 def test_without_a_level_it_says_why_there_is_none() -> None:
