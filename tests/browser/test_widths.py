@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.models import Assignment, Client, Cluster, ConsumerGroup, GroupState, GroupTotal
+from tests.alert_rows import a_rule
 from tests.browser.conftest import Site
 from tests.world import ago
 
@@ -58,3 +59,28 @@ def test_headings_in_chinese_have_12_pixels(shop: None, site: Site, path: str) -
     site.context.add_cookies([{"name": "language", "value": "zh-hans", "url": site.url}])
     sizes = "[...document.querySelectorAll('h1, h2, h3')].map(e => parseFloat(getComputedStyle(e).fontSize))"
     assert min(site.open(path).evaluate(sizes)) >= 12
+
+
+def test_a_phone_shows_state_lag_and_time_lag_of_groups_without_moving_sideways(shop: None, site: Site) -> None:
+    site.page.set_viewport_size({"width": 390, "height": 844})
+    page = site.open("/groups/")
+    row = page.locator("tbody tr", has=page.locator("th a", has_text="inventory"))
+    assert "critical" in row.locator("td:has(.state)").locator("visible=true").first.inner_text()
+    for name in ("state", "lag_messages", "time_lag_seconds"):
+        assert page.locator(f"#sort-{name}").evaluate("e => e.closest('th').getBoundingClientRect().right") < 375
+
+
+def test_a_phone_shows_whole_words_and_the_condition_of_rules(shop: None, site: Site) -> None:
+    site.page.set_viewport_size({"width": 390, "height": 844})
+    a_rule("Expires unconsumed within 2 days")
+    page = site.open("/alerts/rules/")
+    assert page.locator("td.sentence").first.evaluate("e => e.getBoundingClientRect().right") < 375
+    # No word is wider than the cell that it stands in.
+    lines = "e => { e.textContent = 'unconsumed'; return e.getClientRects().length }"
+    assert page.locator("th.name a", has_text="Expires unconsumed").evaluate(lines) == 1
+
+
+def test_a_phone_shows_which_page_of_the_rail_is_open(shop: None, site: Site) -> None:
+    site.page.set_viewport_size({"width": 390, "height": 844})
+    rail = site.open("/alerts/rules/").locator(".rail [aria-current]")
+    assert rail.evaluate("e => e.getBoundingClientRect().right") < 375
