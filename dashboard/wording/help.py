@@ -324,6 +324,7 @@ HELP: dict[str, str | Promise] = {
         "Milliseconds that the listener took for a batch, as the client reports it: the average of its last minute."
     ),
     "consume_failed_messages": _("Messages that the listener failed within an hour, as the client reports it."),
+    "pull_rt": _("Milliseconds of a pull that brought messages, as the client reports it of its last minute."),
     "last_pull_at": _("When the client last pulled from the queue, by its own clock."),
     "last_consume_at": _("When the client last consumed a message of the queue, by its own clock."),
     "last_lock_at": _("When the client last locked the queue, by its own clock. Orderly members lock their queues."),

@@ -12,6 +12,7 @@ from consumers.clients.dumps import DumpedClient, ThreadDump, dump_key
 from consumers.jobs import asking
 from consumers.models import Assignment, Broker, Client as Member
 from tests.consumers.clients.test_stacks import IDLE, LISTENER, a_thread
+from tests.walk.page_text import said
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("site")]
@@ -57,10 +58,20 @@ def test_a_client_is_not_said_to_be_listed_or_gone_once_brokers_are_not_scraped(
 
 
 def test_response_times_are_milliseconds_and_rates_are_messages_a_second(viewer: Client) -> None:
-    status = {"consume_rt": 12.5, "consume_ok_tps": 3.0, "consume_failed_tps": None, "consume_failed_messages": 0}
+    status = {"consume_rt": 12.5, "consume_ok_tps": 3.0, "consume_failed_tps": None, "consume_failed_messages": 0,
+              "pull_rt": 7.25}  # fmt: skip
     Member.objects.update(consume_status={"Orders": status})
     cells = re.findall(r'<td class="num">(?:<span>)?([^<]*)', viewer.get(PAGE).text)
     assert cells[:2] == ["12.50", "3"]
+    # What the client does not report is unknown, not zero.
+    assert (cells[4], cells[5].strip()) == ("7.25", "")
+
+
+def test_it_says_what_the_client_subscribes_to_or_that_it_is_not_known(viewer: Client) -> None:
+    assert "Subscription: not reported by the client unknown" in " ".join(said(viewer.get(PAGE).text))
+    wanted = [{"topic": "Orders", "expression": "eu || us", "expression_type": "TAG"}]
+    Member.objects.update(subscriptions=wanted)
+    assert "Subscription: Orders eu || us" in " ".join(said(viewer.get(PAGE).text))
 
 
 @pytest.mark.parametrize(("messages", "size"), [(1_001, "&lt; 1"), (0, "0"), (None, "&lt; 1")])
