@@ -192,6 +192,7 @@ def resend_context(
         "seen": preview_of(resend_id, frame.now) if row.is_planned else None,
         "tabs": tabs(frame, cluster, group),
         "messages": messages,
+        "has_details": any(row.detail for row in messages),
         "problem": problem,
         "outcomes": _outcomes(frame, row, outcome),
         "done": sum(n for name, n in row.outcomes.items() if name not in ("planned", "sending")),

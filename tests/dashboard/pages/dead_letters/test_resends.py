@@ -175,6 +175,14 @@ def test_each_message_says_what_became_of_it(viewer: Client, billing: ConsumerGr
     assert ("broker-a/0/4" in only, "broker-a/0/3" in only) == (True, False)
 
 
+def test_messages_have_a_column_of_reasons_where_one_has_a_reason(viewer: Client, billing: ConsumerGroup) -> None:
+    resend = a_resend(billing, status=ResendStatus.PARTIAL)
+    an_item(resend, a_letter(billing, 3))
+    assert "Destination Reason" not in text(viewer.get(f"{ROOT}{resend.pk}/"))
+    an_item(resend, a_letter(billing, 4), outcome=ResendOutcome.FAILED, error="timed out")
+    assert "Destination Reason broker-a/0/3" in text(viewer.get(f"{ROOT}{resend.pk}/"))
+
+
 def test_outcomes_to_choose_are_in_the_language_of_the_page(viewer: Client, billing: ConsumerGroup) -> None:
     an_item(resend := a_resend(billing), a_letter(billing, 4), outcome=ResendOutcome.CANCELLED)
     assert "cancelled" in text(viewer.get(f"{ROOT}{resend.pk}/"))
