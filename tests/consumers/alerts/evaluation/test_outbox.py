@@ -59,7 +59,10 @@ def test_a_message_waits_at_once_and_holds_what_is_known(rule: AlertRule) -> Non
     assert (delivery.status, delivery.created_at, delivery.next_try_at) == ("waiting", NOW, NOW)
     assert (delivery.channel, delivery.payload["delivery"]) == (channel, str(delivery.pk))
     assert (incident["value"], incident["status"], incident["fired_at"]) == (LATE, "firing", NOW.isoformat())
-    assert delivery.payload["events"][0]["sentence"] == "prod/billing: Far behind since 2026-03-14 03:00:00 UTC: 620.0 measured"
+    assert (
+        delivery.payload["events"][0]["sentence"]
+        == "prod/billing: Far behind since 2026-03-14 03:00:00 UTC: 620.0 measured"
+    )
 
 
 def test_nothing_is_told_where_nothing_changes(rule: AlertRule) -> None:

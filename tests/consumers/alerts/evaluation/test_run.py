@@ -51,7 +51,9 @@ def test_a_rule_is_evaluated_over_stored_rows(cluster: Cluster) -> None:
     incident = Incident.objects.get()
     assert (report.evaluated, report.rules, report.groups, report.fired, report.deliveries) == (True, 1, 1, 1, 1)
     assert (incident.state, incident.started_at, incident.status) == ("STALL", ago(700), "firing")
-    assert stored_words(incident.events.get().sentence).startswith("prod/billing: STALL since 2026-03-14 02:48:00 UTC: ")
+    assert stored_words(incident.events.get().sentence).startswith(
+        "prod/billing: STALL since 2026-03-14 02:48:00 UTC: "
+    )
 
 
 def test_rules_that_are_switched_off_are_not_evaluated(cluster: Cluster) -> None:

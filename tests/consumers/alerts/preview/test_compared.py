@@ -90,8 +90,8 @@ def test_it_says_how_the_rule_is_not_the_one_that_is_kept():
     found = looked_at(asked, [fired(group, 240)])
     assert sentences(found, asked) == [
         "The preview differs from the saved rule in: threshold, clear_seconds.",
-        "The saved rule was last changed at 2026-03-14 02:00:00 UTC: it may have been different before, or may not have "
-        "existed.",
+        "The saved rule was last changed at 2026-03-14 02:00:00 UTC: it may have been different before, or may not "
+        "have existed.",
         "The saved rule is disabled.",
     ]
 

@@ -170,7 +170,13 @@ def test_its_evidence_is_in_the_language_of_the_reader_beside_its_code(billing: 
 
 
 def test_evidence_of_a_state_names_its_rule_and_numbers_when_it_is_shown(billing: ConsumerGroup) -> None:
-    values = {"state": "STALL", "rule": "no_owner", "detail": {"lag_messages": 40}, "place": None, "as_of": "2026-03-14T02:59:00Z"}
+    values = {
+        "state": "STALL",
+        "rule": "no_owner",
+        "detail": {"lag_messages": 40},
+        "place": None,
+        "as_of": "2026-03-14T02:59:00Z",
+    }
     an_incident(a_rule(), billing, evidence=stored_reason(AlertEvidence.STATE, **values))
     [row], _ = incident_list(IncidentFilters(), NOW)
     assert row.evidence == "no owner · lag 40 messages · as of 2026-03-14 02:59:00 UTC"
