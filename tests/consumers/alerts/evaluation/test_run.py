@@ -52,7 +52,7 @@ def test_a_rule_is_evaluated_over_stored_rows(cluster: Cluster) -> None:
     assert (report.evaluated, report.rules, report.groups, report.fired, report.deliveries) == (True, 1, 1, 1, 1)
     assert (incident.state, incident.started_at, incident.status) == ("STALL", ago(700), "firing")
     assert stored_words(incident.events.get().sentence).startswith(
-        "prod/billing: STALL since 2026-03-14 02:48:00 UTC: "
+        "prod/billing: STALL since 2026-03-14 02:48:20 UTC: "
     )
 
 

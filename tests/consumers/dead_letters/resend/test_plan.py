@@ -85,7 +85,7 @@ def test_what_was_re_sent_before_is_left_out(
 ) -> None:
     a_letter(billing, 0)
     an_item(a_resend(billing, status=ResendStatus.DONE), 0, outcome, at=ago(3600))
-    error = stored_reason(cause, at="2026-03-14 02:00:00", by="ann")
+    error = stored_reason(cause, at="2026-03-14T02:00:00Z", by="ann")
     assert list(plan(billing, requested(0), ann, NOW).items.values_list("outcome", "error")) == [(SKIPPED, error)]
 
 

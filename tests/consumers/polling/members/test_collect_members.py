@@ -92,7 +92,7 @@ def test_a_client_that_does_not_answer_is_left_alone_while_its_group_is_asked_an
     errors = {client.client_id: client.error for client in third.clients}
     assert errors["well"] is None
     assert "207" in errors["hung"]
-    asked, until = "2026-03-14 02:00:15 UTC", "2026-03-14 02:01:15 UTC"
+    asked, until = "2026-03-01 02:00:15 UTC", "2026-03-01 02:01:15 UTC"
     assert stored_words(errors["hung"]).endswith(f"asked at {asked} and again from {until} on")
     assert [client.client_id for client in fourth.clients] == ["well", "hung"]
 

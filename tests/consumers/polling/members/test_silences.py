@@ -27,7 +27,7 @@ def test_a_client_is_left_alone_for_a_minute_from_its_second_silence_on(failed_a
 
 def test_the_reason_names_the_silence_and_when_it_is_asked_again():
     reason = silences(0, 15).not_asked(WHOM, at(30))
-    asked, until = "2026-03-14 02:00:15 UTC", "2026-03-14 02:01:15 UTC"
+    asked, until = "2026-03-01 02:00:15 UTC", "2026-03-01 02:01:15 UTC"
     assert stored_words(reason) == f"{ERROR}; asked at {asked} and again from {until} on"
 
 
