@@ -47,6 +47,13 @@ def test_it_counts_groups_by_state_and_leads_to_them(admin_client: Client) -> No
     assert "0 STOP" in text_of(page)
 
 
+def test_no_state_has_a_count_before_a_group_was_scraped(admin_client: Client) -> None:
+    a_cluster("staging")
+    page = admin_client.get("/?cluster=staging").text
+    assert "No consumer group has been scraped yet." in page
+    assert 'id="count-' not in page
+
+
 @pytest.mark.parametrize(
     ("fields", "is_told"),
     [
