@@ -16,7 +16,7 @@ from consumers.queries.windows import RangeError
 from consumers.vocabulary.times import MICROSECOND
 from consumers.words.marks import labelled
 from consumers.words.reasons import stored_words
-from consumers.words.spans import utc
+from consumers.words.spans import when
 
 # What a member wants of a topic, so that two that want the same are equal.
 TAG, EVERYTHING = "TAG", "*"
@@ -271,7 +271,7 @@ def silence_words(client_id: str, error: str | None) -> str:
 
 
 def _not_since(client_id: str, at: datetime) -> str:
-    words = {"client_id": client_id, "since": utc(at)}
+    words = {"client_id": client_id, "since": when(at)}
     return gettext("%(client_id)s has not reported its subscriptions since %(since)s") % words
 
 

@@ -33,8 +33,8 @@ from consumers.rocketmq.wire.codes import RocketMQError
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason, ResetWarning
 from consumers.vocabulary.states import BROADCASTING, POPPING, UnknownReason
-from consumers.vocabulary.times import MICROSECOND
-from consumers.words.spans import age, utc
+from consumers.vocabulary.times import MICROSECOND, iso
+from consumers.words.spans import age
 
 # Back to where the group itself stood: the newest readings up to the moment, unless the queue was made anew since.
 # Where a group stood at a past moment, as the readings of the lake have it.
@@ -99,7 +99,7 @@ def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) ->
         reason = unknown_then if why else stored_reason(PlanReason.NOT_READ_THEN)
         return Position(kind, taken_at, None, None, reason)
     if is_denied(newest):
-        at = utc(committed["taken_at"])
+        at = iso(committed["taken_at"])
         reason = stored_reason(PlanReason.COMMIT_DENIED, offset=committed["consumer_offset"], at=at)
         return Position(kind, taken_at, None, None, reason)
     return Position(kind, committed["taken_at"], committed["consumer_offset"], committed["broker_offset"], reason=None)
@@ -174,7 +174,7 @@ def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     found: dict[QueueKey, str] = {}
     for row, before in zip(ordered.take(fell).to_pylist(), offset[fell - 1].tolist(), strict=True):
         key = QueueKey.of_entry(row)
-        after, at = row["broker_offset"], utc(row["at"])
+        after, at = row["broker_offset"], iso(row["at"])
         if after == NO_TOPIC:
             reason = stored_reason(PlanReason.TOPIC_RECREATED, at=at)
         else:
@@ -195,7 +195,7 @@ def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Positio
         if found:
             return found
         is_read = was_read(lake, cluster, at, back)
-    values = {"minutes": round(back.total_seconds() / 60), "at": utc(at)}
+    values = {"minutes": round(back.total_seconds() / 60), "at": iso(at)}
     if not is_read:
         raise ResetRefused(stored_reason(PlanReason.NO_READING_THEN, **values, cluster=cluster))
     raise ResetRefused(stored_reason(PlanReason.GROUP_NOT_SEEN_THEN, **values, group=group))
@@ -227,9 +227,9 @@ def targets_of_then(
     for key in keys:
         position = stood.get(key)
         if position is None:
-            targets[key] = stored_reason(PlanReason.QUEUE_NOT_SEEN_THEN, at=utc(at))
+            targets[key] = stored_reason(PlanReason.QUEUE_NOT_SEEN_THEN, at=iso(at))
         elif position.offset is None:
-            targets[key] = stored_reason(PlanReason.NO_OFFSET_THEN, at=utc(at), why=position.reason)
+            targets[key] = stored_reason(PlanReason.NO_OFFSET_THEN, at=iso(at), why=position.reason)
         else:
             targets[key] = remade.why.get(key, position.offset)
     warnings = [_late({key: stood[key] for key in keys if isinstance(targets[key], int)}, at)]
@@ -264,10 +264,10 @@ def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
     return stored_reason(
         ResetWarning.LATE_READINGS,
         n=len(late),
-        at=utc(at),
+        at=iso(at),
         age=age((at - oldest).total_seconds()),
         queue=str(key),
-        oldest=utc(oldest),
+        oldest=iso(oldest),
     )
 
 
