@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _, ngettext
@@ -292,7 +292,8 @@ def _cells(timeline: Timeline, edges: Sequence[datetime]) -> Figure:
     scale = [[edge / size, colour] for i, colour in enumerate(COLOURS) for edge in (i, i + 1)]
     return {
         "type": "heatmap",
-        "x": [on_axis(start + (end - start) / 2) for start, end in pairwise(edges)],
+        "x0": on_axis(edges[0] + timedelta(seconds=timeline.step_seconds) / 2),
+        "dx": timeline.step_seconds * 1000,
         "y": list(range(len(queues))),
         "names": [f"{queue.topic} / {queue.broker} / {queue.queue_id}" for queue in queues],
         "runs": [[[run.cells, _value(run), text_of(run)] for run in queue.runs] for queue in queues],
