@@ -27,6 +27,7 @@ from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_retained, step_for
 from consumers.words.alerts import rule_name_words
 from consumers.words.spans import when
+from consumers.words.times import read_time
 from dashboard.figures.plotly_files import PATH
 from dashboard.pages.common.figures import lag_figure
 from dashboard.pages.common.frame import Choice, Frame, frame_of, page, problems, refreshing, with_charts
@@ -253,7 +254,7 @@ def _check_seen(request: HttpRequest, row: Incident) -> None:
     """Raises AlertRefused where somebody else acknowledged it since the page was opened, which nobody has seen then."""
     found = Incident.objects.select_for_update().filter(pk=row.pk).first()
     seen = request.POST.get("seen")
-    if found is None or found.acknowledged_at is None or seen in (None, found.acknowledged_at.isoformat()):
+    if found is None or found.acknowledged_at is None or seen is None or read_time(seen) == found.acknowledged_at:
         return
     if found.acknowledged_by_name != request.user.get_username():
         words = {"by": found.acknowledged_by_name, "at": when(found.acknowledged_at)}

@@ -1,6 +1,8 @@
 """One incident: what was found, what was done about it, who was told; and what can be done."""
 
+import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 from uuid import uuid4
 
@@ -120,6 +122,18 @@ def test_an_operator_acknowledges_it_with_a_word(operator: Client, incident: Inc
     operator.post(at(incident, "acknowledge/"), {"take_back": "1"})
     incident.refresh_from_db()
     assert incident.acknowledged_at is None
+
+
+def test_an_acknowledgement_that_the_page_showed_is_replaced_whatever_clock_it_showed_it_by(
+    operator: Client, incident: Incident
+) -> None:
+    Incident.objects.update(acknowledged_at=ago(60), acknowledged_by_name="eve", acknowledgement="looking")
+    operator.cookies["utc_offset"] = "480"
+    seen = re.search(r'name="seen" value="([^"]+)"', operator.get(at(incident)).text)
+    assert seen is not None
+    operator.post(at(incident, "acknowledge/"), {"text": "mine", "seen": unescape(seen[1])})
+    incident.refresh_from_db()
+    assert (incident.acknowledged_by_name, incident.acknowledgement) == ("operator", "mine")
 
 
 def test_what_cannot_be_acknowledged_says_why_and_keeps_what_was_typed(
