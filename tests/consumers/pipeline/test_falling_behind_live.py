@@ -30,7 +30,8 @@ TOPIC, GROUP = "SlowOrders", "slow-billing"
 FASTER = 20
 POLL_SECONDS, PRODUCED_PER_SECOND = 15, 4  # of the faster time
 MINUTES = 20
-EVALUATED = (4, 10, 13, 16, 20)  # the trend wants ten minutes
+# The trend wants ten minutes, and on a busy machine the first one may go without a poll.
+EVALUATED = (4, 11, 13, 16, 20)
 SECONDS_EACH = 1 / FASTER  # so it consumes a message a second of the faster time
 
 
