@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.utils.functional import lazy
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -14,7 +13,7 @@ from consumers.jobs.acts import note
 from consumers.jobs.permissions import check as check_permission
 from consumers.models import AlertRule, ConsumerGroup, GroupKind, Incident, Silence, SubjectKind
 from consumers.words.spans import when
-from consumers.words.times import example_time
+from consumers.words.times import EXAMPLE_TIME
 
 from . import fields as check
 from .fields import (
@@ -91,7 +90,7 @@ SILENCE_FIELDS = (
         label=gettext_lazy("From"),
         hint=format_lazy(
             gettext_lazy("empty: at once; else {example} (UTC, unless it names a zone)"),
-            example=lazy(example_time, str)(),
+            example=EXAMPLE_TIME,
         ),
         shape=Shape.TIME,
         check=_moment,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Case, F, When
 
@@ -79,11 +79,6 @@ class GroupGauges(NamedTuple):
         return (self.is_fresh is False or is_unread) and self.state == self.judged_state
 
     @property
-    def state_at(self) -> datetime | None:
-        """The time that a stale state is of."""
-        return min((at for at in (self.judged_at, self.taken_at) if at is not None), default=None)
-
-    @property
     def health(self) -> HealthLevel:
         return LEVELS[self.health_rank]
 
@@ -110,6 +105,11 @@ SHOWN = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_sec
          "expires_unconsumed_seconds", "members", "dlq_messages",
          "never_committed_queues", "lost_queues", "retry_share", "dlq_day_messages", "consume_rate",
          "produce_rate")  # fmt: skip
+
+
+def state_time(row: Any) -> datetime | None:
+    """The time that a stale state is of: no later than the evaluation, and the poll results that it is based on."""
+    return min((at for at in (row.judged_at, row.taken_at) if at is not None), default=None)
 
 
 def group_gauges(overlay: Overlay, cluster: str | None = None) -> Iterator[GroupGauges]:

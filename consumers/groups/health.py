@@ -137,17 +137,17 @@ def _rebalances(parameters: Parameters) -> str:
 def _checks_late(parameters: Parameters) -> str:
     if not parameters.get("since"):
         return gettext("Ownership, retries and DLQ inflow not checked yet")
-    return gettext("Ownership, retries and DLQ inflow not checked since %s") % when(
-        datetime.fromisoformat(parameters["since"])
-    )
+    return gettext("Ownership, retries and DLQ inflow not checked since %s") % _since(parameters)
 
 
 def _evaluation_late(parameters: Parameters) -> str:
     if not parameters.get("since"):
         return gettext("DLQ inflow and rebalances not evaluated yet")
-    return gettext("DLQ inflow and rebalances not evaluated since %s") % when(
-        datetime.fromisoformat(parameters["since"])
-    )
+    return gettext("DLQ inflow and rebalances not evaluated since %s") % _since(parameters)
+
+
+def _since(parameters: Parameters) -> str:
+    return when(datetime.fromisoformat(parameters["since"]))
 
 
 WRITERS: dict[HealthCode, Callable[[Parameters], str]] = {

@@ -49,7 +49,7 @@ def log_coverage(
     reasons = [str(NONE_NAMED)] if not roles else [str(NOT_NAMED[role]) for role in roles if not named[role]]
     reasons += _unread([role for role in roles if named[role]], of_roles, begin, end)
     if begin < kept_since:
-        reasons.append(gettext("events of logs are kept only since %(at)s") % {"at": _minute(kept_since)})
+        reasons.append(gettext("events of logs are kept only since %(at)s") % {"at": when(kept_since)})
     if not reasons:
         return seen
     return replace(seen, count_is_lower_bound=True, unknown_reason=chained(reasons))
@@ -62,7 +62,7 @@ def _unread(named: Sequence[LogRole], files: Sequence[LogFile], since: datetime,
         if begun is None:
             yield str(NONE_READ[role])
         elif begun > since:
-            yield str(READ_SINCE[role]) % {"at": _minute(begun)}
+            yield str(READ_SINCE[role]) % {"at": when(begun)}
     if unread := sum(is_unread(file, late) for file in files):
         yield ngettext(
             "%(n)s log is not read up to the end of the range: see the logs of the cluster",
@@ -99,7 +99,3 @@ def _has_lost_lines(file: LogFile, since: datetime, until: datetime) -> bool:
         return True
     is_cut = file.gone_at is not None and file.problem is not None
     return is_cut and (file.read_at or file.first_seen_at) < until
-
-
-def _minute(at: datetime) -> str:
-    return when(at)

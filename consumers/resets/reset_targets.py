@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.functional import Promise, lazy
+from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -25,7 +25,7 @@ from consumers.rocketmq.writes import EARLIEST_MS, LATEST_MS
 from consumers.vocabulary.reasons import stored_reason
 from consumers.vocabulary.resets import PlanReason
 from consumers.words.spans import when
-from consumers.words.times import example_time
+from consumers.words.times import EXAMPLE_TIME
 
 # By queue what brokers answered for the searched time, or what the past gives: an offset, or why there is none.
 FoundOffsets = Mapping[QueueKey, int | str]
@@ -155,9 +155,7 @@ def _latest(_value: Any, queue: QueueOffsets, _found: FoundOffsets) -> int | str
     return queue.max_offset
 
 
-MOMENT_HINT = format_lazy(
-    gettext_lazy("for example {example} (UTC, unless it names a zone)"), example=lazy(example_time, str)()
-)
+MOMENT_HINT = format_lazy(gettext_lazy("for example {example} (UTC, unless it names a zone)"), example=EXAMPLE_TIME)
 # In the order of the form.
 _ALL = (
     ResetTarget(

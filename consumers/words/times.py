@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from django.utils.dateparse import parse_datetime
+from django.utils.functional import lazy
 
 from .spans import local
 
@@ -25,3 +26,7 @@ def read_time(text: str) -> datetime | None:
 def example_time() -> str:
     """How a time is entered as the reader's clock says it: `2026-03-14 08:00+02:00`."""
     return local(EXAMPLE).isoformat(" ", "minutes").removesuffix("+00:00")
+
+
+# In labels that are made once for all readers.
+EXAMPLE_TIME = lazy(example_time, str)()

@@ -16,7 +16,7 @@ from consumers.alerts.measured import Column, Subject
 from consumers.alerts.measures.clusters import ClusterScan, name_server
 from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.measures.scan import Explainer, GroupScan, GroupValues
-from consumers.groups.gauges import GroupGauges, causes
+from consumers.groups.gauges import GroupGauges, causes, state_time
 from consumers.groups.overlay import Overlay
 from consumers.groups.shown import UnknownWord
 from consumers.models import HealthLevel, SubjectKind
@@ -251,7 +251,7 @@ def _family(name: str, words: str, texts: Iterable[str], numbers: Iterable[float
 
 def _stale(now: datetime) -> Number:
     def age(group: GroupGauges) -> float | None:
-        at = group.state_at
+        at = state_time(group)
         return (now - at).total_seconds() if group.is_stale and at is not None else None
 
     return age

@@ -1,7 +1,6 @@
 """What kinds a group is of: words with their reasons, and whether its state is one to look at."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from django import template
@@ -9,6 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _, ngettext, pgettext
 
+from consumers.groups.gauges import state_time
 from consumers.logs.queries import LogFileRow
 from consumers.models import State
 from consumers.rocketmq.bodies.client_bodies import IN_MIB, IN_MILLISECONDS, IN_MINUTES
@@ -90,10 +90,7 @@ def kinds(row: Any) -> list[tuple[Any, str]]:
     return [(FLAGS[flag], row.flag_reasons[flag]) for flag in row.flags]
 
 
-@register.simple_tag
-def state_time(row: Any) -> datetime:
-    """The time that a stale state is of: no later than the evaluation, and the poll results that it is based on."""
-    return min(at for at in (row.judged_at, row.taken_at) if at is not None)
+register.simple_tag(state_time)
 
 
 @register.simple_tag
