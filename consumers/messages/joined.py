@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from itertools import takewhile
 from typing import Any
 
 from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
@@ -258,7 +257,8 @@ def _became(delayed: StoredCopy, copy: StoredCopy) -> bool:
 
 
 def _sent_back(delivered: Sequence[_Delivered], copy: StoredCopy, at: datetime) -> _Delivered | None:
-    """Which copy's delivery failed: the newest one stored by then that had failed less often.
+    """Which copy's delivery failed: of those stored by then the one that had failed most often, though less often than
+    `copy`. What was redelivered earlier may have made a copy that failed less often and was stored later.
 
     Where a redelivery made several that failed equally often, each was delivered: the first one that was not yet sent
     back. Clocks of two brokers may differ: where none was stored by then, the first that had failed less often.
@@ -267,6 +267,6 @@ def _sent_back(delivered: Sequence[_Delivered], copy: StoredCopy, at: datetime) 
     by_then = [one for one in less if one.copy.stored_at <= at]
     if not by_then:
         return next(iter(less), None)
-    newest = by_then[-1]
-    alike = takewhile(lambda one: one.copy.reconsume_times == newest.copy.reconsume_times, reversed(by_then))
-    return next((one for one in reversed(list(alike)) if not one.send_backs), newest)
+    most = max(one.copy.reconsume_times for one in by_then)
+    alike = [one for one in by_then if one.copy.reconsume_times == most]
+    return next((one for one in alike if not one.send_backs), alike[-1])

@@ -1,6 +1,7 @@
 """Copies of one message become its attempts: each later copy proves that an earlier one was delivered and sent back."""
 
 import pytest
+from hypothesis import given, strategies as st
 
 from consumers.messages.joined import JoinedMessage, QueuePlace, SendBack, StoredCopy, joined
 from tests.consumers.messages.made_copies import a_copy, at
@@ -64,6 +65,27 @@ CASES = [
         ],
     ),
     (
+        "a retry that a redelivery made later is none that failed more often",
+        [
+            a_copy("original", 0),
+            a_copy("retry", 15, 1),
+            a_copy("retry", 25, 2),
+            a_copy("retry", 26, 1),
+            a_copy("dead", 27, 3),
+            a_copy("retry", 36, 2),
+            a_copy("dead", 37, 3),
+        ],
+        [
+            ("original", 0, [back(15, exact=False), back(26, exact=False)]),
+            ("retry", 1, [back(25, exact=False)]),
+            ("retry", 2, [back(27, dead=True)]),
+            ("retry", 1, [back(36, exact=False)]),
+            ("dead_letter", 3, []),
+            ("retry", 2, [back(37, dead=True)]),
+            ("dead_letter", 3, []),
+        ],
+    ),
+    (
         "what was resent to the retry topic begins anew",
         [
             a_copy("original", 0),
@@ -90,6 +112,27 @@ CASES = [
 def test_copies_are_attempts(copies: list[StoredCopy], told: list[tuple[str, int, list[SendBack]]]) -> None:
     assert attempts(*copies) == told
     assert attempts(*reversed(copies)) == told
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[StoredCopy]:
+    """Copies of a message that members fail and redeliver in any order, every one of them found."""
+    copies, most = [a_copy("original", 0)], 3
+    for second in range(1, draw(st.integers(1, 12))):
+        failing = draw(st.sampled_from(copies))
+        if failing.reconsume_times < most:
+            times = failing.reconsume_times + 1
+            copies.append(a_copy("dead" if times == most else "retry", second, times))
+    return copies
+
+
+@given(histories())
+def test_what_made_a_copy_was_delivered_once_more_and_nothing_else_was(copies: list[StoredCopy]) -> None:
+    [message] = joined(copies)
+    backs = [(one.copy.reconsume_times, back) for one in message.attempts for back in one.send_backs]
+    assert sorted(times + 1 for times, _ in backs) == sorted(one.reconsume_times for one in copies[1:])
+    assert not message.orphans
+    assert not any(back.missed for _, back in backs)
 
 
 def test_a_send_back_whose_earlier_copies_are_gone_is_kept() -> None:
