@@ -85,7 +85,10 @@ class Site:
         self.page.on("response", lambda reply: self._note_status(reply.status, reply.url))
 
     def _note(self, kind: str, text: str) -> None:
-        if kind in ("error", "warning"):
+        if text.startswith("htmx:sendAbort"):
+            # Who leaves a page while it asks gives the question up. Of that htmx complains twice, and it is no fault.
+            self.objections.remove(text.replace("htmx:sendAbort", "error: htmx:afterRequest"))
+        elif kind in ("error", "warning"):
             self.objections.append(f"{kind}: {text}")
 
     def _note_status(self, status: int, url: str) -> None:

@@ -3,7 +3,6 @@ from playwright.sync_api import Page, expect
 
 from consumers.models import ConsumerGroup, StateChange
 from tests.browser.conftest import Site
-from tests.browser.test_refresh import refresh
 from tests.browser.waiting import wait_until
 from tests.world import ago
 
@@ -106,8 +105,6 @@ def test_a_log_scale_is_chosen_for_all_charts_of_lag_and_outlives_refreshes_and_
     assert page.evaluate(ticks % "rates-chart") is None
     with page.expect_response("**/figures/prod-a/inventory/lag/*scale=log"):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    # Who leaves a page while it asks is told so by htmx.
-    refresh(page)
     page.locator(".bar .choices a").first.click()
     page.wait_for_selector("#lag-chart .main-svg")
     expect(page.get_by_role("button", name="Log scale").first).to_have_attribute("aria-pressed", "true")
