@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from consumers.stores.files.stored_file import ROWS, StoredFile
 from consumers.vocabulary.offset_files import FileCode
+from consumers.vocabulary.times import iso
 
 from .files.problems import Finding, listed, stored
 
@@ -207,7 +208,7 @@ def mark_went_back(
     def behind_memory(at: int) -> tuple[FileCode, dict[str, Any]]:
         assert memory_before is not None
         params = {"offset": int(offsets.values[at]), "memory": int(earlier.values[at])}
-        return FileCode.BEHIND_MEMORY, {**params, "at": f"{memory_before.taken_at:%H:%M:%S} UTC"}
+        return FileCode.BEHIND_MEMORY, {**params, "at": iso(memory_before.taken_at)}
 
     return mark(mark(file, lower, went_back), behind, behind_memory)
 
@@ -299,11 +300,11 @@ def mark_abandoned(file: StoredFile, known: KnownNames, now: datetime) -> Stored
     if file.kind == "consumer_file" and file.group is not None:
         members = known.members.get(file.group)
         if stale and members and members.client_ids is not None and file.client_id not in members.client_ids:
-            return _mark_all(file, FileCode.LEFT_BEHIND, {"at": _at(file)})
+            return _mark_all(file, FileCode.LEFT_BEHIND, {"at": iso(file.modified_at)})
         if members and members.message_model == "CLUSTERING":
             file = file.with_findings(Finding(FileCode.NOT_BROADCASTING, None, {"group": file.group}))
     if stale:
-        file = file.with_findings(Finding(FileCode.STALE, None, {"at": _at(file)}))
+        file = file.with_findings(Finding(FileCode.STALE, None, {"at": iso(file.modified_at)}))
     return file
 
 
@@ -313,7 +314,3 @@ def _mark_all(file: StoredFile, code: FileCode, params: dict[str, str]) -> Store
         return file.with_findings(Finding(code, None, params))
     marked = mark(file, np.ones(file.rows.num_rows, bool), lambda at: (code, params))
     return replace(marked, findings=(*file.findings, Finding(code, None, params)))
-
-
-def _at(file: StoredFile) -> str:
-    return f"{file.modified_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from consumers.vocabulary.offset_files import ExposureReason, FileCode, JsonKind, StartReason, StartRule
 
 from .registration import option_words
-from .spans import age, with_counts
+from .spans import age, with_counts, with_plain_times
 
 KINDS: dict[str, str | Promise] = {
     JsonKind.NULL: _("nothing (null)"),
@@ -198,7 +198,7 @@ def _words(code: str, params: Mapping[str, Any]) -> str:
     """What is no code is said as it is: another version of the product may have stored it."""
     if code not in CODES:
         return code
-    values = with_counts(params)
+    values = {name: with_plain_times(one) if isinstance(one, str) else one for name, one in with_counts(params).items()}
     if "held" in values:
         values["held"] = KINDS.get(values["held"], values["held"])
     if "age_seconds" in values:

@@ -20,7 +20,7 @@ from consumers.vocabulary.repeats import (
 )
 
 from .logs import log_event_words
-from .spans import with_counts
+from .spans import with_counts, with_plain_times
 
 Text = str | Promise
 
@@ -258,7 +258,9 @@ def repeat_unknown_words(code: str) -> str:
 
 
 def _number(value: Any) -> Any:
-    """Offsets and counts with separators, seconds without a fraction."""
+    """Offsets and counts with separators, seconds without a fraction, times as the reader's clock says them."""
+    if isinstance(value, str):
+        return with_plain_times(value)
     if isinstance(value, float):
         return f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) else value

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from consumers.vocabulary.repeats import Confidence
+from consumers.vocabulary.times import iso
 
 
 class FileReading(NamedTuple):
@@ -59,29 +60,25 @@ def away_file(
         was_there = bool(readings) and shown >= readings[-1].offset
         if not readings or was_there or not any(unread[0] <= at <= unread[-1] for at in missing):
             return None
-        return AwayFile(None, _iso(readings[-1].modified_at), was_gone=True, is_final=False)
+        return AwayFile(None, iso(readings[-1].modified_at), was_gone=True, is_final=False)
     last = found[-1]
     if last.offset >= from_offset and not is_later:
-        return AwayFile(None, _iso(last.modified_at))
+        return AwayFile(None, iso(last.modified_at))
     left = next((one for one in reversed(found) if not unread[0] < one.modified_at < until), None)
     if left is not None and left.offset < from_offset:
         later = [one for one in found if one.taken_at > left.taken_at]
         if any(left.taken_at < at <= unread[-1] for at in missing):
-            return AwayFile(None, _iso(last.modified_at), was_gone=True, is_final=False)
+            return AwayFile(None, iso(last.modified_at), was_gone=True, is_final=False)
         if all(one.offset >= left.offset for one in later):
             changed = _older(left, [one for one in readings if one.taken_at < left.taken_at])
             if later and changed is not None:
                 changed = Confidence.LIKELY
-            return AwayFile(left.offset, _iso(left.modified_at), changed, is_final=not later)
+            return AwayFile(left.offset, iso(left.modified_at), changed, is_final=not later)
     earlier = [one for one in readings if one.taken_at < last.taken_at]
     is_less = any(one.offset > last.offset for one in earlier)
     was_gone = is_less and any(unread[0] <= at < last.taken_at for at in missing)
     changed = Confidence.LIKELY if is_less or not earlier else None
-    return AwayFile(None, _iso(last.modified_at), changed, is_written=True, was_gone=was_gone)
-
-
-def _iso(at: datetime) -> str:
-    return f"{at:%Y-%m-%dT%H:%M:%S.%fZ}"
+    return AwayFile(None, iso(last.modified_at), changed, is_written=True, was_gone=was_gone)
 
 
 def _older(last: FileReading, earlier: Sequence[FileReading]) -> Confidence | None:

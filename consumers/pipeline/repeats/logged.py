@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.vocabulary.logs import LogCode
 from consumers.vocabulary.repeats import REPEAT_CAUSES, Confidence, RepeatCause, RepeatEvidence
-from consumers.vocabulary.times import from_microseconds
+from consumers.vocabulary.times import from_microseconds, iso
 
 from .parts import Entry, RepeatPart, evidence
 
@@ -109,5 +109,5 @@ def without_lines(part: RepeatPart) -> RepeatPart:
 
 
 def _entry(line: LoggedLine) -> Entry:
-    at = f"{from_microseconds(line.began_us):%Y-%m-%d %H:%M:%S} UTC"
+    at = iso(from_microseconds(line.began_us))
     return evidence(RepeatEvidence.LOG_LINE, log=str(line.code), lines=line.lines, at=at, client_id=line.client_id)

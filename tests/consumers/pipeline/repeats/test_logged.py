@@ -159,10 +159,10 @@ def test_lines_are_evidence_the_proving_ones_first():
             "code": "log_line",
             "log": "result_dropped",
             "lines": 3,
-            "at": "1970-01-01 00:01:10 UTC",
+            "at": "1970-01-01T00:01:10Z",
             "client_id": "a@1",
         },
-        {"code": "log_line", "log": "queue_removed", "lines": 1, "at": "1970-01-01 00:01:10 UTC"},
+        {"code": "log_line", "log": "queue_removed", "lines": 1, "at": "1970-01-01T00:01:10Z"},
     ]
 
 

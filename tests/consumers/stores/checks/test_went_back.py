@@ -76,7 +76,7 @@ def test_an_offset_below_what_the_broker_must_have_written_is_marked(written, ea
 
 def test_the_sentence_about_the_memory_names_its_time():
     marked = mark_went_back(file(80), None, memory(130), memory(120, taken_at=BEFORE))
-    assert "80 is lower than 120, which the broker's memory held at 01:59:00 UTC" in said(marked)[0]
+    assert "80 is lower than 120, which the broker's memory held at 2026-03-01 01:59:00 UTC" in said(marked)[0]
 
 
 def test_a_row_is_marked_once_where_both_hold():
