@@ -83,12 +83,15 @@ def volumes_flow(group: ConsumerGroup, unknown: Sequence[int] = (), reason: str 
     )  # fmt: skip
     volumes: dict[str, Any] = {"into_retry": 30, "out_of_retry": 28, "into_dlq": 4, "consumed": 600}
     told = {"readings": 4, **volumes, "volumes_unknown": {}}
-    untold = {"readings": 4, **dict.fromkeys(volumes), "volumes_unknown": dict.fromkeys(volumes, reason)}
+    unknown_ones = {"readings": 4, **dict.fromkeys(volumes), "volumes_unknown": dict.fromkeys(volumes, reason)}
     # What else a window that is there tells stays.
     GroupWindow.objects.bulk_create(
         [
             GroupWindow(
-                group=group, step_seconds=60, start=NOW - number * MINUTE, **(untold if number in unknown else told)
+                group=group,
+                step_seconds=60,
+                start=NOW - number * MINUTE,
+                **(unknown_ones if number in unknown else told),
             )
             for number in range(1, 61)
         ],

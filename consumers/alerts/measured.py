@@ -210,7 +210,7 @@ class Metric(NamedTuple):
 class Series(NamedTuple):
     """The gauge of /metrics that has the values of a measure.
 
-    `excluded_for`: reasons of consumerscope_group_spared for which rules exclude a group. `doubts`: reasons of
+    `excluded_for`: reasons of consumerscope_group_excluded for which rules exclude a group. `doubts`: reasons of
     consumerscope_unknown, without a group, for which a broker, a cluster or the site has no value. `bound`: a gauge and
     its label that tell that the value may pass a condition, and fails none. `bounds`: the gauge that has the value then
     in place of this one; `bounds_if`: only for this reason of consumerscope_unknown.

@@ -19,7 +19,7 @@ from consumers.alerts.rule_terms import RuleTerms, Selection, Terms
 from consumers.models import AlertRule, Comparison, Measure, State, SubjectKind
 from consumers.vocabulary.findings import FindingCode, FindingSeverity
 
-UNKNOWN, SPARED, STATE = "consumerscope_unknown", "consumerscope_group_spared", "consumerscope_group_state"
+UNKNOWN, EXCLUDED, STATE = "consumerscope_unknown", "consumerscope_group_excluded", "consumerscope_group_state"
 FINDING, LOST = "consumerscope_finding", "consumerscope_group_lost_queues"
 # Causes of an unknown lag that lie in the group's nature: no rule waits for its lag.
 BY_NATURE = "no_offsets|retired_only|outside_store|never_committed|topic_gone|queue_gone|not_reported"
@@ -175,7 +175,7 @@ class Variant:
         exported = SPECS[self.measure].exported
         if exported is None or not exported.excluded_for:
             return ""
-        return f'unless {self.on} {SPARED}{{reason=~"{"|".join(exported.excluded_for)}"}}'
+        return f'unless {self.on} {EXCLUDED}{{reason=~"{"|".join(exported.excluded_for)}"}}'
 
     @property
     def fires(self) -> str:

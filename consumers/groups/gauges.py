@@ -141,17 +141,17 @@ def _causes(overlay: Overlay, row: GroupGauges) -> Iterator[UnknownWord]:
     if not row.is_fresh:
         yield UnknownWord.NOT_JUDGED if row.is_fresh is None else UnknownWord.JUDGEMENT_LATE
     elif row.time_lag_seconds is None and row.lag_messages is not None:
-        yield UnknownWord.TIME_LAG_UNTOLD
+        yield UnknownWord.TIME_LAG_UNKNOWN
     elif row.time_lag_kind == TimeLagKind.AT_LEAST and row.lag_messages is not None:
         yield UnknownWord.TIME_LAG_AT_LEAST
     if unread is not None:
         return
     if row.is_fresh and row.retry_share is None:
-        yield UnknownWord.RETRY_SHARE_UNTOLD
+        yield UnknownWord.RETRY_SHARE_UNKNOWN
     if row.is_fresh and row.dlq_day_messages is None:
-        yield UnknownWord.DLQ_DAY_UNTOLD
+        yield UnknownWord.DLQ_DAY_UNKNOWN
     if row.is_fresh and None in (row.consume_rate, row.produce_rate):
-        yield UnknownWord.RATES_UNTOLD
+        yield UnknownWord.RATES_UNKNOWN
     is_partial = is_forecast_partial(row.judged_expiry_forecast, row.lag_messages)
     if row.is_fresh and is_partial and row.outside_store is None:
         yield UnknownWord.EXPIRY_FORECAST_PARTIAL

@@ -76,7 +76,7 @@ def topic_parts(
             unknown=Count("pk", filter=~KNOWN_LAG & ~no_lag),
             known=Count("pk", filter=KNOWN_LAG),
             lag=Sum(F("broker_offset") - F("consumer_offset"), filter=KNOWN_LAG),
-            untold=Count("pk", filter=~KNOWN_OFFSET & ~Q(unknown_reason=UnknownReason.NEVER_COMMITTED)),
+            unknown_offsets=Count("pk", filter=~KNOWN_OFFSET & ~Q(unknown_reason=UnknownReason.NEVER_COMMITTED)),
             offset=Sum("consumer_offset", filter=KNOWN_OFFSET),
         )
         .order_by()
@@ -85,12 +85,12 @@ def topic_parts(
     # Read after the rows: a topic that appeared meanwhile then has a name; a deleted one is not needed any more.
     topics = dict(Topic.objects.filter(cluster=cluster_id).values_list("pk", "name"))
     parts: dict[int, list[TopicPart]] = {}
-    for group, topic, broker, unknown, known, lag, untold, offset in found:
+    for group, topic, broker, unknown, known, lag, unknown_offsets, offset in found:
         if topic in topics:
             is_read = broker in read
             part = TopicPart(
                 group, topics[topic], broker,
-                None if untold or not is_read else offset,
+                None if unknown_offsets or not is_read else offset,
                 None if unknown or broker not in exact else lag,
                 is_read and not known and not unknown,
             )  # fmt: skip
@@ -226,11 +226,11 @@ def _rates(
     is_idle = pc.and_(pc.is_null(both[column]), pc.is_null(both["before"]))
     is_known = pc.fill_null(pc.greater_equal(steps, 0), False)
     both = both.append_column("step", pc.if_else(is_known, steps, 0))
-    both = both.append_column("untold", pc.cast(pc.invert(pc.or_(is_idle, is_known)), pa.int64()))
+    both = both.append_column("unknown_offsets", pc.cast(pc.invert(pc.or_(is_idle, is_known)), pa.int64()))
     both = both.append_column("known", pc.cast(is_known, pa.int64()))
     place = key[:-1]
-    sums = both.group_by(place).aggregate([("step", "sum"), ("untold", "sum"), ("known", "sum")])
-    sums = sums.filter(pc.and_(pc.equal(sums["untold_sum"], 0), pc.greater(sums["known_sum"], 0)))
+    sums = both.group_by(place).aggregate([("step", "sum"), ("unknown_offsets", "sum"), ("known", "sum")])
+    sums = sums.filter(pc.and_(pc.equal(sums["unknown_offsets_sum"], 0), pc.greater(sums["known_sum"], 0)))
     names = zip(*(as_list(sums[name]) for name in place), strict=True)
     return {name: step / seconds for name, step in zip(names, as_list(sums["step_sum"]), strict=True)}
 

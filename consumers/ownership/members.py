@@ -16,7 +16,7 @@ from consumers.lake.store import Lake
 from consumers.models import Assignment, Client, ConsumerGroup, GroupBroker, QueueSnapshot
 from consumers.polling.flags import outside_reason
 from consumers.queries.declared import copied, unknown_of
-from consumers.queries.history import UNTOLD, as_list
+from consumers.queries.history import WHY_UNKNOWN, as_list
 from consumers.queries.limits import broker_ages, limits
 from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
 from consumers.rocketmq.bodies.client_bodies import DEFAULTS
@@ -101,7 +101,7 @@ def _means(windows: pa.Table, newest: pa.Table, since: datetime, until: datetime
             key, (None, gettext("no poll in the minute before %(until)s") % {"until": when(until)})
         )
         if rate is None and reason not in NO_LAG_REASONS:
-            reasons[key] = reason_words(reason) if reason else str(UNTOLD["consume_rate"])
+            reasons[key] = reason_words(reason) if reason else str(WHY_UNKNOWN["consume_rate"])
         consumed[key] = None if rate is None else mean
     return Rates(None, since, until, consumed, reasons)
 

@@ -224,7 +224,7 @@ DAY = timedelta(days=1)
 DAYS_OF_A_LINE = timedelta(days=31)
 
 # Why a window that has a lag lacks the rest.
-UNTOLD = {
+WHY_UNKNOWN = {
     "time_lag_seconds": gettext_lazy("the polls of this window do not contain the answer"),
     "consume_rate": gettext_lazy("the consumer offset went back, or there is no poll before this window"),
     "produce_rate": gettext_lazy("the broker offset went back, or there is no poll before this window"),
@@ -346,4 +346,4 @@ def _points(known: dict[int, Window], gaps: _Gaps) -> list[Point]:
 
 
 def _unknown(window: Window) -> dict[str, str]:
-    return {name: str(reason) for name, reason in UNTOLD.items() if getattr(window, name) is None}
+    return {name: str(reason) for name, reason in WHY_UNKNOWN.items() if getattr(window, name) is None}

@@ -120,19 +120,19 @@ EPISODES = Count("episode_since", distinct=True)
 
 class Level(StrEnum):
     """Worst first. flapping: many episodes within the hour · unsettled: one that does not end and is no rollout ·
-    restless: many within the day · calm."""
+    restless: many within the day · stable."""
 
     FLAPPING = "flapping"
     UNSETTLED = "unsettled"
     RESTLESS = "restless"
-    CALM = "calm"
+    STABLE = "stable"
 
 
 LEVEL_WORDS: dict[Level, str | Promise] = {
     Level.FLAPPING: gettext_lazy("flapping"),
     Level.UNSETTLED: gettext_lazy("unstable"),
     Level.RESTLESS: gettext_lazy("frequent rebalances"),
-    Level.CALM: gettext_lazy("stable"),
+    Level.STABLE: gettext_lazy("stable"),
 }
 
 
@@ -158,7 +158,7 @@ class Flapping:
 
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
-    """Groups that are not calm, the worst first. Fourteen queries, some more where a group does not settle."""
+    """Groups that are not stable, the worst first. Fourteen queries, some more where a group does not settle."""
     found = _flapping(RebalanceFilters(cluster=cluster), now, with_stable=False)
     return sorted(
         found,
@@ -167,15 +167,15 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
-    """The result for one group; calm where it has no rebalance, or does not exist. Fourteen queries, or some more."""
+    """The result for one group; stable where it has no rebalance, or does not exist. Fourteen queries, or some more."""
     found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, with_stable=True)
-    return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, 0, 0, None, None)
+    return found[0] if found else Flapping(cluster, group, Level.STABLE, 0, 0, 0, 0, None, None)
 
 
 def flapping_by_group(
     rebalances: QuerySet[Rebalance], changing: Mapping[int, float], now: datetime
 ) -> dict[int, Flapping]:
-    """Groups of `rebalances` that are not calm, by id. `changing`: how long each has been changing."""
+    """Groups of `rebalances` that are not stable, by id. `changing`: how long each has been changing."""
     return _with_partial(_named(_counted(rebalances, now), changing, with_stable=False), now)
 
 
@@ -186,7 +186,7 @@ def level_of(
         return Level.FLAPPING
     if changing_seconds is not None and changing_seconds >= judge["unsettled_after_seconds"]:
         return Level.UNSETTLED
-    return Level.RESTLESS if episodes_day >= judge["restless_episodes_per_day"] else Level.CALM
+    return Level.RESTLESS if episodes_day >= judge["restless_episodes_per_day"] else Level.STABLE
 
 
 def episodes_within_hour(now: datetime) -> dict[int, int]:
@@ -207,7 +207,7 @@ def _begun(found: QuerySet[Rebalance], span: timedelta, now: datetime) -> QueryS
 
 
 def _flapping(filters: RebalanceFilters, now: datetime, *, with_stable: bool) -> list[Flapping]:
-    """`with_stable`: includes calm groups."""
+    """`with_stable`: includes stable groups."""
     found = _named(_counted(filtered(filters), now), _changing(filters, now), with_stable=with_stable)
     return list(_with_partial(found, now).values())
 
@@ -228,7 +228,7 @@ def _named(
     counted: Mapping[int, dict[str, Any]], changing: Mapping[int, float], *, with_stable: bool
 ) -> dict[int, Flapping]:
     levels = {pk: level_of(row["hour"], row["day"], changing.get(pk), settings.JUDGE) for pk, row in counted.items()}
-    levels = {pk: level for pk, level in levels.items() if with_stable or level != Level.CALM}
+    levels = {pk: level for pk, level in levels.items() if with_stable or level != Level.STABLE}
     names = ConsumerGroup.objects.filter(pk__in=list(levels)).values_list("pk", "cluster__name", "name")
     return {
         pk: Flapping(

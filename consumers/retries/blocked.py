@@ -36,7 +36,7 @@ def facts_of(head: StuckMessage) -> dict[str, Any]:
         "consume_timeout_seconds": head.timeout_seconds if head.orderly is False else None,
         "retries_arrive": head.sendbacks.arrive,
         "retries_refused": head.sendbacks.refused,
-        "told_at": iso(head.told_at),
+        "last_heard_at": iso(head.last_heard_at),
     }
 
 
@@ -151,7 +151,7 @@ def kind_of(head: StuckMessage) -> BlockedReason:
 
 def _why_unknown(head: StuckMessage) -> str | None:
     if head.is_stale:
-        silence = queues_not_since(head.client_id, head.told_at)
+        silence = queues_not_since(head.client_id, head.last_heard_at)
         return labelled(silence, stored_words(head.client_error)) if head.client_error else silence
     if head.is_pulling:
         return gettext("the member pulls by itself: how the application handles a message is unknown")

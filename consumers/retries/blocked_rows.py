@@ -85,7 +85,7 @@ class BlockedQueue:
     """`offset` is that of the oldest message that `client_id` holds and has not finished, `since` at least that long.
 
     `behind`: later ones of the queue that wait, at least; `finished_out_of_order`: those that the member has finished
-    all the same, at most (what its tags leave out counts too). `told_at` is when the client was last heard.
+    all the same, at most (what its tags leave out counts too). `last_heard_at` is when the client was last heard.
     `evidence` says in words what the kind was told by, `facts` the same as numbers for JSON. `unknown` gives the reason
     of each null, and for "kind" that of UNKNOWN.
     """
@@ -104,7 +104,7 @@ class BlockedQueue:
     message: StoredHead | None
     finished_out_of_order: int | None = field(metadata=public("At most so many"))
     behind: int | None = field(metadata=public("Messages after it in the queue"))
-    told_at: datetime = field(metadata=public("When the member was last heard"))
+    last_heard_at: datetime = field(metadata=public("When the member was last heard"))
     sentence: str
     evidence: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)

@@ -121,7 +121,7 @@ class Sendbacks:
 
 @dataclass(frozen=True, kw_only=True)
 class StuckMessage(ConsumeMode):
-    """A head as it is at `now`, by what its client said at `told_at`. Times of the client are by its own clock.
+    """A head as it is at `now`, by what its client said at `last_heard_at`. Times of the client are by its own clock.
 
     `patience`: for how long its words stand. `status` is what it says of the head's topic, of all its queues of it
     together. `broker_offset` null has `unread`.
@@ -134,7 +134,7 @@ class StuckMessage(ConsumeMode):
     queue_id: int
     offset: int
     since: datetime
-    told_at: datetime
+    last_heard_at: datetime
     now: datetime
     patience: timedelta
     client_id: str
@@ -161,11 +161,11 @@ class StuckMessage(ConsumeMode):
     @property
     def seen_seconds(self) -> float:
         """Returns for how long the head had provably not moved when the client last answered."""
-        return (self.told_at - self.since).total_seconds()
+        return (self.last_heard_at - self.since).total_seconds()
 
     @property
     def is_stale(self) -> bool:
-        return self.now - self.told_at > self.patience
+        return self.now - self.last_heard_at > self.patience
 
     @property
     def failed_per_second(self) -> float | None:
@@ -386,7 +386,7 @@ def _stuck_message(
         queue_id=row.queue.queue_id,
         offset=row.cached_min,
         since=row.head_since,
-        told_at=row.last_seen,
+        last_heard_at=row.last_seen,
         now=now,
         patience=patience_of(group).length,
         message_model=group.message_model,

@@ -67,12 +67,12 @@ class WaitingLevel:
 @answer("Sampled messages before their last retry: if it fails, they are dead-lettered.")
 @dataclass(frozen=True, kw_only=True)
 class LastAttempts:
-    """`told_by`: who says `max_retries`."""
+    """`reported_by`: who says `max_retries`."""
 
     messages: int | None
     next_due_at: datetime | None = field(metadata=public("Null with no message too"))
     max_retries: int | None = field(metadata=public("Null too where nothing limits them"))
-    told_by: str | None
+    reported_by: str | None
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -231,22 +231,28 @@ NO_LAST = gettext_lazy("no sampled message is before its last retry")
 
 def last_attempts(group: ConsumerGroup, rungs: Sequence[LadderRung], not_sampled: str | None) -> LastAttempts:
     """`not_sampled`: why some level was not looked into; messages are then not known. One query."""
-    limit, told_by, why = max_retries(group)
-    if told_by is None:
-        return _of(None, None, None, None, dict.fromkeys(("messages", "next_due_at", "max_retries", "told_by"), why))
+    limit, reported_by, why = max_retries(group)
+    if reported_by is None:
+        return _of(
+            None, None, None, None, dict.fromkeys(("messages", "next_due_at", "max_retries", "reported_by"), why)
+        )
     if limit is None:
         none = {"max_retries": str(UNLIMITED), "next_due_at": str(UNLIMITED)}
-        return _of(0, None, None, told_by, none)
+        return _of(0, None, None, reported_by, none)
     if not_sampled is not None:
-        return _of(None, None, limit, told_by, dict.fromkeys(("messages", "next_due_at"), not_sampled))
+        return _of(None, None, limit, reported_by, dict.fromkeys(("messages", "next_due_at"), not_sampled))
     last = [(rung, count) for rung in rungs if (count := _waiting_for_last(rung, limit))]
     due = [rung.sampled.next_due_at for rung, _ in last if rung.sampled and rung.sampled.next_due_at]
     if last and not due:
         return _of(
-            sum(n for _, n in last), None, limit, told_by, {"next_due_at": gettext("the delay of the level is unknown")}
+            sum(n for _, n in last),
+            None,
+            limit,
+            reported_by,
+            {"next_due_at": gettext("the delay of the level is unknown")},
         )
     found = sum(count for _, count in last)
-    return _of(found, min(due, default=None), limit, told_by, {} if due else {"next_due_at": str(NO_LAST)})
+    return _of(found, min(due, default=None), limit, reported_by, {} if due else {"next_due_at": str(NO_LAST)})
 
 
 def max_retries(group: ConsumerGroup) -> tuple[int | None, str | None, str]:
@@ -286,6 +292,12 @@ def _waiting_for_last(rung: LadderRung, limit: int) -> int:
 
 
 def _of(
-    messages: int | None, next_due_at: datetime | None, limit: int | None, told_by: str | None, unknown: dict[str, str]
+    messages: int | None,
+    next_due_at: datetime | None,
+    limit: int | None,
+    reported_by: str | None,
+    unknown: dict[str, str],
 ) -> LastAttempts:
-    return LastAttempts(messages=messages, next_due_at=next_due_at, max_retries=limit, told_by=told_by, unknown=unknown)
+    return LastAttempts(
+        messages=messages, next_due_at=next_due_at, max_retries=limit, reported_by=reported_by, unknown=unknown
+    )

@@ -144,7 +144,7 @@ _BY_CLASS_NAME: dict[str, Callable[[], Strategy]] = {
     CONSISTENT_HASH: ConsistentHash,
 }
 
-_UNTOLD = {
+_NOT_SIMULABLE = {
     "AllocateMessageQueueByConfig": "the queues are set on each client (CONFIG), and it does not tell which",
     MACHINE_ROOM: "the machine rooms are set on each client (MACHINE_ROOM), and it does not tell which",
     "AllocateMachineRoomNearby": "the machine rooms and the strategy within them are set on each client "
@@ -167,7 +167,7 @@ def named_strategy(class_name: str) -> Strategy | NotSimulable:
     """
     if class_name in _BY_CLASS_NAME:
         return _BY_CLASS_NAME[class_name]()
-    return NotSimulable(_UNTOLD.get(class_name, f"{class_name} is not a strategy of RocketMQ's own"))
+    return NotSimulable(_NOT_SIMULABLE.get(class_name, f"{class_name} is not a strategy of RocketMQ's own"))
 
 
 # The shares of one topic's queues, as RebalanceImpl.rebalanceByTopic (5.4.0) arrives at them in every client.

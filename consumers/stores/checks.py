@@ -296,15 +296,15 @@ def mark_abandoned(file: StoredFile, known: KnownNames, now: datetime) -> Stored
     """Files that nobody writes any more, and files of clients that are gone: their offsets are not anybody's lag."""
     if file.rows is None or file.modified_at is None:
         return file
-    stale = now - file.modified_at > STALE
+    stale, written = now - file.modified_at > STALE, {"at": iso(file.modified_at)}
     if file.kind == "consumer_file" and file.group is not None:
         members = known.members.get(file.group)
         if stale and members and members.client_ids is not None and file.client_id not in members.client_ids:
-            return _mark_all(file, FileCode.LEFT_BEHIND, {"at": iso(file.modified_at)})
+            return _mark_all(file, FileCode.LEFT_BEHIND, written)
         if members and members.message_model == "CLUSTERING":
             file = file.with_findings(Finding(FileCode.NOT_BROADCASTING, None, {"group": file.group}))
     if stale:
-        file = file.with_findings(Finding(FileCode.STALE, None, {"at": iso(file.modified_at)}))
+        file = file.with_findings(Finding(FileCode.STALE, None, written))
     return file
 
 

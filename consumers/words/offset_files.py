@@ -198,7 +198,9 @@ def _words(code: str, params: Mapping[str, Any]) -> str:
     """What is no code is said as it is: another version of the product may have stored it."""
     if code not in CODES:
         return code
-    values = {name: with_plain_times(one) if isinstance(one, str) else one for name, one in with_counts(params).items()}
+    values = with_counts(params)
+    if "at" in values:
+        values["at"] = with_plain_times(values["at"])
     if "held" in values:
         values["held"] = KINDS.get(values["held"], values["held"])
     if "age_seconds" in values:

@@ -228,7 +228,7 @@ def group_families(
         (*GROUP, "way"),
         _ways(groups, texts, happened),
     )
-    yield Family("consumerscope_group_spared", SUPPRESSED, (*GROUP, "reason"), _suppressed(groups, texts, happened))
+    yield Family("consumerscope_group_excluded", SUPPRESSED, (*GROUP, "reason"), _suppressed(groups, texts, happened))
 
 
 def unknown_samples(
@@ -237,7 +237,7 @@ def unknown_samples(
     for place, (text, group) in enumerate(zip(texts, groups, strict=True)):
         words = [*causes(overlay, group), *unknown_words(happened.measured, place, group)]
         if group.is_judged and None in (happened.volumes_of(group) or (None,)):
-            words.append(UnknownWord.VOLUMES_UNTOLD)
+            words.append(UnknownWord.VOLUMES_UNKNOWN)
         if happened.least_episodes(group) is not None and happened.episodes_of(group) is None:
             words.append(UnknownWord.PARTLY_WATCHED)
         for word in dict.fromkeys(words):

@@ -140,7 +140,7 @@ def last_attempts(context: template.Context, row: LastAttempts) -> SafeString:
     """How many of the sample wait for their last retry, and when the first of them gets it."""
     if row.messages is None:
         return unknown(context, row.unknown.get("messages", ""), brief=True)
-    limit = {"n": row.max_retries, "who": row.told_by}
+    limit = {"n": row.max_retries, "who": row.reported_by}
     limit_words = "" if row.max_retries is None else _("after retry %(n)s, the maximum of %(who)s") % limit
     if not row.messages:
         return format_html(

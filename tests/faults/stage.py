@@ -167,10 +167,10 @@ class Stage:
 
     def _wait_for_messages(self) -> None:
         try:
-            self.wait_for("no message waits", lambda: not self._untold())
+            self.wait_for("no message waits", lambda: not self._waiting_ids())
         except AssertionError as error:
-            waiting = {row["id"]: row for row in self._incidents() if row["id"] in self._untold()}
-            raise AssertionError(f"{error}: {self._untold()}, which are {waiting}") from error
+            waiting = {row["id"]: row for row in self._incidents() if row["id"] in self._waiting_ids()}
+            raise AssertionError(f"{error}: {self._waiting_ids()}, which are {waiting}") from error
 
     def _wrong_kinds(self) -> dict[str, list[str]]:
         """Each by its id, without those that an earlier fault was blamed for."""
@@ -181,7 +181,7 @@ class Stage:
         fired = {row["id"]: [] for row in self._incidents() if row["fired_at"] is not None}
         return {**fired, **self.receiver.told_of_each()}
 
-    def _untold(self) -> list[str]:
+    def _waiting_ids(self) -> list[str]:
         return [key for key, kinds in self._kinds().items() if "resolved" not in kinds]
 
     def _incidents(self) -> list[dict[str, Any]]:

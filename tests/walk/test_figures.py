@@ -20,7 +20,7 @@ RATES = "/figures/prod/billing/member-rates/"
 # Of a topic with queues on a broker that is not read, in every world.
 OF_TOPIC = ("/figures/topics/prod/Orders/rates/", "/figures/topics/prod/Orders/time-lag/")
 # Worlds whose members have not said what they hold.
-UNTOLD = {"not_sampled", "silent_members", "members_not_asked", "never_read_group", "never_read_cluster"}
+MEMBERS_UNKNOWN = {"not_sampled", "silent_members", "members_not_asked", "never_read_group", "never_read_cluster"}
 # Worlds whose second half hour is known of nothing.
 NO_HISTORY = {"no_pipeline", "never_read_group", "never_read_cluster"}
 
@@ -86,6 +86,6 @@ def _is_said_by_members(world: str, figure: dict[str, Any], drawn: list[float | 
     texts = [text for row in figure["data"][0]["runs"] for _cells, _value, text in row]
     assert all(texts)
     assert None in drawn or not drawn
-    if world in UNTOLD:
+    if world in MEMBERS_UNKNOWN:
         return set(drawn) <= {None} and not [trace for trace in figure["data"] if trace.get("mode") == "markers"]
     return {type(value) for value in drawn} == {int, type(None)}

@@ -192,7 +192,7 @@ def _retry_shares(stored: Stored, windows: int) -> np.ndarray:
     return np.divide(retried, consumed, out=np.full(consumed.shape, np.nan), where=consumed > 0)
 
 
-# Reasons of consumerscope_group_spared for which rules exclude the lag of a group.
+# Reasons of consumerscope_group_excluded for which rules exclude the lag of a group.
 NOT_WAITING = ("paused", "offline_by_habit")
 
 MEASURES = (
@@ -241,7 +241,7 @@ MEASURES = (
         metric=Metric(
             "drain_seconds",
             "Until the group has caught up, at its rates; 0 where nothing waits.",
-            UnknownWord.DRAIN_UNTOLD,
+            UnknownWord.DRAIN_UNKNOWN,
             ("is_fresh", "lag_messages"),
         ),
         series=Series("consumerscope_group_drain_seconds", NOT_WAITING),

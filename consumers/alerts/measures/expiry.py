@@ -240,7 +240,7 @@ MEASURES = (
         metric=Metric(
             "expires_in_seconds",
             "How soon brokers may delete the oldest message that the group has not consumed.",
-            UnknownWord.EXPIRY_UNTOLD,
+            UnknownWord.EXPIRY_UNKNOWN,
             ("lag_messages", "time_lag_seconds"),
             bound="at_most",
         ),
@@ -270,7 +270,7 @@ MEASURES = (
         metric=Metric(
             "expires_unconsumed_seconds",
             "When messages may be deleted before the group consumes them, at this pace; 30 days: not within them.",
-            UnknownWord.EXPIRY_FORECAST_UNTOLD,
+            UnknownWord.EXPIRY_FORECAST_UNKNOWN,
             ("is_fresh", "lag_messages"),
         ),
         series=Series(

@@ -245,7 +245,7 @@ MEASURES = (
         metric=Metric(
             "unowned_queues",
             "Queues of topics that members subscribe to, held by none of them.",
-            UnknownWord.OWNERS_UNTOLD,
+            UnknownWord.OWNERS_UNKNOWN,
             ("members",),
             bound="at_least",
         ),
@@ -258,7 +258,7 @@ MEASURES = (
         metric=Metric(
             "doubly_owned_queues",
             "Queues that two members hold.",
-            UnknownWord.OWNERS_UNTOLD,
+            UnknownWord.OWNERS_UNKNOWN,
             ("members",),
             bound="at_least",
         ),

@@ -314,7 +314,7 @@ def suppressed_without_members(scan: GroupScan, place: int) -> str | None:
     return None
 
 
-# Reasons of consumerscope_group_spared for which rules have no owners to look at.
+# Reasons of consumerscope_group_excluded for which rules have no owners to look at.
 HOLDS_NOTHING = ("pulling", "popping")
 
 

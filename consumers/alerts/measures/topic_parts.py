@@ -296,7 +296,7 @@ MEASURES = (
         metric=Metric(
             "blocked_seconds",
             "How long the oldest message that a member holds has not been finished.",
-            UnknownWord.HELD_MESSAGES_UNTOLD,
+            UnknownWord.HELD_MESSAGES_UNKNOWN,
             ("members",),
             bound="at_least",
         ),

@@ -85,7 +85,8 @@ class _States:
         if row.judged_state != row.state:
             return _state_words(row.state, None, {})
         detail = self.scan.detail(place) | self._causes.get(row.id, {})
-        return _state_words(row.state, row.judged_rule, detail, as_of=self._as_of(place, self.scan.is_late(place)))
+        is_stale = self.scan.is_late(place) or row.unread_by is not None
+        return _state_words(row.state, row.judged_rule, detail, as_of=self._as_of(place, is_stale))
 
     def _as_of(self, place: int, is_stale: bool) -> str | None:
         at = self.scan.rows[place].judged_at

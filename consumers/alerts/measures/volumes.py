@@ -224,7 +224,7 @@ MEASURES = (
         metric=Metric(
             "unsettled_seconds",
             "How long members have been changing without coming to rest; 0 where they have.",
-            UnknownWord.UNSETTLED_UNTOLD,
+            UnknownWord.UNSETTLED_UNKNOWN,
             ("is_fresh", "members"),
         ),
         series=Series("consumerscope_group_unsettled_seconds", ("rollout",)),
@@ -240,7 +240,7 @@ MEASURES = (
         metric=Metric(
             "dlq_inflow_messages",
             "Messages into the group's dead-letter topic over the last five minutes that were judged.",
-            UnknownWord.DLQ_INFLOW_UNTOLD,
+            UnknownWord.DLQ_INFLOW_UNKNOWN,
             ("is_fresh",),
         ),
     ),

@@ -109,7 +109,7 @@ def step_for(subjects: int, since: datetime, until: datetime, finest_seconds: in
 
 # A time in which a value is as it is: those of one subject do not overlap.
 SPAN = np.dtype(
-    [("place", "i8"), ("from_us", "i8"), ("to_us", "i8"), ("value", "f8"), ("since_us", "f8"), ("is_spared", "?")]
+    [("place", "i8"), ("from_us", "i8"), ("to_us", "i8"), ("value", "f8"), ("since_us", "f8"), ("is_suppressed", "?")]
 )
 PLACES = pa.schema([("cluster", TEXT), ("group", TEXT), ("place", pa.int64())])
 ValueAt = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -255,7 +255,7 @@ def _sampled(
     value, since, suppressed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
     value.flat[cell] = spans["value"][span] if value_at is None else value_at(spans[span], grid.at_us[column])
     since.flat[cell] = spans["since_us"][span]
-    suppressed.flat[cell] = spans["is_spared"][span]
+    suppressed.flat[cell] = spans["is_suppressed"][span]
     return Values(places, value, since, suppressed)
 
 

@@ -276,7 +276,7 @@ def member_spans(
     first = np.minimum.reduceat(np.where(members == 0, taken_us, np.inf), np.flatnonzero(begins))
     spans = np.empty(len(counts), SPAN)
     spans["place"], spans["from_us"], spans["to_us"] = place[counts], taken_us[counts], to_us[counts]
-    spans["value"], spans["is_spared"] = members[counts], False
+    spans["value"], spans["is_suppressed"] = members[counts], False
     since = first[(np.cumsum(begins) - 1)[counts]]
     spans["since_us"] = np.where(spans["value"] == 0, since, np.nan)
     return spans

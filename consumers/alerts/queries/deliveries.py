@@ -231,7 +231,8 @@ class FailingChannel:
 def failing_channels(now: datetime) -> list[FailingChannel]:
     """In order of their names, of those that are switched on. Two queries, a third where messages wait."""
     waits = waits_by_channel()
-    rows = Channel.objects.filter(enabled=True).order_by("name").defer("sealed")
+    in_doubt = Q(failing_since__isnull=False) | Q(pk__in=waits)
+    rows = Channel.objects.filter(in_doubt, enabled=True).order_by("name").defer("sealed")
     found = [_of(row, waits.get(row.pk, NONE_WAIT), now) for row in rows]
     return [one for one in found if one is not None]
 

@@ -125,13 +125,13 @@ def blocked_by(columns: Columns) -> pa.Array:
         | (columns["cached_mib"] > columns["pull_threshold_mib"])
         | (columns["cached_max"] - columns["cached_min"] > columns["pull_threshold_span"])
     )
-    is_untold = np.isnan(columns["pull_threshold"])
+    is_threshold_unknown = np.isnan(columns["pull_threshold"])
     pulls = seconds(columns["last_us"] - columns["last_pull_at"]) <= FRESH_PULL_SECONDS
     cases = [
         (np.isnan(cached), BlockedBy.NOT_SAMPLED),
         (columns["orderly"] & (cached > 0), BlockedBy.ORDERLY_MESSAGE),
         (is_over, BlockedBy.FLOW_CONTROL),
-        ((cached > 0) & is_untold, BlockedBy.MESSAGE_AT_LEAST),
+        ((cached > 0) & is_threshold_unknown, BlockedBy.MESSAGE_AT_LEAST),
         (cached > 0, BlockedBy.MESSAGE),
         (pulls, BlockedBy.SUSPENDED),
     ]

@@ -144,7 +144,7 @@ def test_a_group_that_has_no_lag_by_its_nature_is_not_reported_as_unknown(tmp_pa
 
 
 def test_a_group_that_is_known_is_not_reported_as_unknown_for_another_cause(tmp_path: Path) -> None:
-    samples = [lag_of("billing", [5] * 9), unknown([True] * 9, "retry_share_untold", **BILLING)]
+    samples = [lag_of("billing", [5] * 9), unknown([True] * 9, "retry_share_unknown", **BILLING)]
     assert promtool(tmp_path, [a_rule_for()], samples, [(8, NOBODY_KNOWS, [])]) == ""
 
 
@@ -208,8 +208,8 @@ def test_the_first_override_that_names_a_group_counts_for_it(tmp_path: Path) -> 
 
 
 def test_an_excluded_group_does_not_fire(tmp_path: Path) -> None:
-    spared = series("consumerscope_group_spared", [1] * 9, reason="paused", **BILLING)
-    samples = [lag_of("billing", [200]), spared, unknown([True] * 9, cluster="prod", group="audit")]
+    excluded = series("consumerscope_group_excluded", [1] * 9, reason="paused", **BILLING)
+    samples = [lag_of("billing", [200]), excluded, unknown([True] * 9, cluster="prod", group="audit")]
     expected = [(0, "Far behind", []), (8, NOBODY_KNOWS, [{"cluster": "prod"}])]
     assert promtool(tmp_path, [a_rule_for()], samples, expected) == ""
 
@@ -218,10 +218,10 @@ def test_an_excluded_group_does_not_fire(tmp_path: Path) -> None:
 def test_what_a_group_does_not_have_is_not_reported_as_unknown(measure: str, tmp_path: Path) -> None:
     """POP consumers own no queues, whatever else of their group is unknown."""
     rule = a_rule_for(measure, threshold=0)
-    spared = series("consumerscope_group_spared", [1] * 9, reason="popping", **BILLING)
-    lost = [unknown([True] * 9, "retry_share_untold", cluster="prod", group=group) for group in ("billing", "audit")]
-    assert promtool(tmp_path, [rule], [spared, lost[0]], [(8, NOBODY_KNOWS, [])]) == ""
-    assert promtool(tmp_path, [rule], [spared, *lost], [(8, NOBODY_KNOWS, [{"cluster": "prod"}])]) == ""
+    excluded = series("consumerscope_group_excluded", [1] * 9, reason="popping", **BILLING)
+    lost = [unknown([True] * 9, "retry_share_unknown", cluster="prod", group=group) for group in ("billing", "audit")]
+    assert promtool(tmp_path, [rule], [excluded, lost[0]], [(8, NOBODY_KNOWS, [])]) == ""
+    assert promtool(tmp_path, [rule], [excluded, *lost], [(8, NOBODY_KNOWS, [{"cluster": "prod"}])]) == ""
 
 
 def test_a_rule_of_states_fires_for_each_of_them_and_reports_unknown(tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def bounded(measure: str, exact: Values, at_least: Values) -> list[dict[str, str
     name = f"consumerscope_group_{measure}"
     missing = (one is None for one in exact)
     told = [series(name, exact, **BILLING), series(f"{name}_at_least", at_least, **BILLING)]
-    return [*told, unknown(missing, "held_messages_untold", **BILLING)]
+    return [*told, unknown(missing, "held_messages_unknown", **BILLING)]
 
 
 @pytest.mark.parametrize("measure", ["blocked_seconds", "doubly_owned_queues"])

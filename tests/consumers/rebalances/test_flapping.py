@@ -31,11 +31,11 @@ def episodes(group, count: int, every_seconds: float = 500, until: datetime = NO
     [
         (6, 6, None, Level.FLAPPING),
         (6, 40, 900, Level.FLAPPING),
-        (5, 23, None, Level.CALM),
+        (5, 23, None, Level.STABLE),
         (5, 24, None, Level.RESTLESS),
         (1, 1, 600, Level.UNSETTLED),
         (1, 30, 600, Level.UNSETTLED),
-        (1, 1, 599, Level.CALM),
+        (1, 1, 599, Level.STABLE),
     ],
 )
 def test_a_level_follows_from_its_numbers(hour, day, changing, level):
@@ -52,7 +52,7 @@ def test_many_rebalances_of_one_episode_are_one(billing):
     for seconds in range(100, 1100, 100):
         a_rebalance(billing, ago(seconds), episode_since=ago(1000))
     found = flapping_of("prod", "billing", NOW)
-    assert (found.level, found.episodes_hour) == ("calm", 1)
+    assert (found.level, found.episodes_hour) == ("stable", 1)
 
 
 def test_what_was_longer_ago_counts_for_the_day(billing):
@@ -65,20 +65,20 @@ def test_what_was_longer_ago_counts_for_the_day(billing):
 def test_what_was_two_days_ago_counts_for_nothing(billing):
     for number in range(30):
         a_rebalance(billing, ago(2 * 86400 + 60 * number))
-    assert flapping_of("prod", "billing", NOW).level == "calm"
+    assert flapping_of("prod", "billing", NOW).level == "stable"
 
 
 @pytest.mark.parametrize(
     ("fields", "level"),
     [
         ({}, "unsettled"),
-        ({"rollout": True}, "calm"),
+        ({"rollout": True}, "stable"),
         ({"settled_at": ago(20)}, "unsettled"),
-        ({"settled_at": ago(70), "last_change_at": ago(70)}, "calm"),
-        ({"last_change_at": ago(700)}, "calm"),
+        ({"settled_at": ago(70), "last_change_at": ago(70)}, "stable"),
+        ({"last_change_at": ago(700)}, "stable"),
         ({"episode_since": ago(900), "started_before": ago(900)}, "unsettled"),
-        ({"episode_since": ago(300)}, "calm"),
-        ({"polls": 4}, "calm"),
+        ({"episode_since": ago(300)}, "stable"),
+        ({"polls": 4}, "stable"),
     ],
 )
 def test_one_that_goes_on_for_ten_minutes_and_is_no_rollout_does_not_settle(billing, fields, level):
@@ -92,7 +92,7 @@ def test_what_was_last_judged_long_ago_says_of_nothing_that_it_goes_on(billing):
     read_every(15, billing.cluster, 1500)
     a_rebalance(billing, ago(900), last_change_at=ago(330), settled_at=None, episode_since=ago(1500), polls=39)
     judged = PipelineRun.objects.create(since=ago(360), until=ago(300), started_at=ago(300), finished_at=ago(295))
-    assert flapping_of("prod", "billing", NOW).level == "calm"
+    assert flapping_of("prod", "billing", NOW).level == "stable"
     PipelineRun.objects.filter(pk=judged.pk).update(until=ago(200))
     assert flapping_of("prod", "billing", NOW).level == "unsettled"
 
@@ -106,7 +106,7 @@ def test_only_groups_that_are_not_calm_are_listed_the_worst_first(billing):
 
 def test_a_group_without_a_rebalance_is_calm(billing):
     found = flapping_of("prod", "billing", NOW)
-    assert (found.level, found.episodes_day, found.newest_at) == ("calm", 0, None)
+    assert (found.level, found.episodes_day, found.newest_at) == ("stable", 0, None)
 
 
 def test_an_episode_is_one_mark_from_its_first_to_its_last_change(billing):

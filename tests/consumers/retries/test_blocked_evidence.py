@@ -84,4 +84,4 @@ def test_what_the_member_does_not_say_is_neither_said_nor_zero():
         last_lock_at=None,
     )
     assert evidence_of(silent) == []
-    assert {name for name, fact in facts_of(silent).items() if fact is not None} == {"told_at"}
+    assert {name for name, fact in facts_of(silent).items() if fact is not None} == {"last_heard_at"}

@@ -22,7 +22,7 @@ HEAD = StuckMessage(
     queue_id=3,
     offset=100,
     since=at(300),
-    told_at=at(590),
+    last_heard_at=at(590),
     now=NOW,
     patience=timedelta(seconds=120),
     client_id="c1",
@@ -40,7 +40,7 @@ ORDERLY, CONCURRENT = replace(HEAD, orderly=True), replace(HEAD, orderly=False)
 FAILING = {"consume_failed_tps": 0.9, "consume_ok_tps": 0.0}
 FINE = {"consume_failed_tps": 0.0, "consume_ok_tps": 0.5}
 NOTHING_CAME, SOMETHING_CAME = Sendbacks(arrive=False), Sendbacks(arrive=True)
-UNTOLD, REFUSED = Sendbacks(None, "not aggregated"), Sendbacks(None, "not aggregated", "broker-a is closed")
+NOT_COUNTED, REFUSED = Sendbacks(None, "not aggregated"), Sendbacks(None, "not aggregated", "broker-a is closed")
 LONG_AGO = at(310)
 OLD = {"since": NOW - timedelta(minutes=12)}
 OLDER = {"since": NOW - timedelta(minutes=31)}
@@ -61,7 +61,7 @@ OLDER = {"since": NOW - timedelta(minutes=31)}
         (CONCURRENT, {"status": FAILING, "sendbacks": NOTHING_CAME}, BlockedKind.LOCAL_RETRY),
         (CONCURRENT, {"status": FAILING, "sendbacks": REFUSED}, BlockedKind.LOCAL_RETRY),
         (CONCURRENT, {"status": FAILING, "sendbacks": SOMETHING_CAME}, BlockedKind.SLOW_MESSAGE),
-        (CONCURRENT, {"status": FAILING, "sendbacks": UNTOLD}, BlockedKind.UNKNOWN),
+        (CONCURRENT, {"status": FAILING, "sendbacks": NOT_COUNTED}, BlockedKind.UNKNOWN),
         (CONCURRENT, {"status": FAILING, "sendbacks": NOTHING_CAME} | OLDER, BlockedKind.LOCAL_RETRY),
         (CONCURRENT, {"status": FAILING | {"consume_failed_tps": 0.02}, "sendbacks": NOTHING_CAME}, "slow message"),
         (CONCURRENT, {"status": FAILING, "message_model": "BROADCASTING"}, BlockedKind.SLOW_MESSAGE),
@@ -73,7 +73,7 @@ OLDER = {"since": NOW - timedelta(minutes=31)}
         (CONCURRENT, {"status": {}}, BlockedKind.UNKNOWN),
         (ORDERLY, {"status": {}}, BlockedKind.UNKNOWN),
         (HEAD, {"status": FINE}, BlockedKind.UNKNOWN),
-        (CONCURRENT, {"status": FINE, "told_at": at(470)}, BlockedKind.UNKNOWN),
+        (CONCURRENT, {"status": FINE, "last_heard_at": at(470)}, BlockedKind.UNKNOWN),
     ],
 )
 def test_the_kind_follows_from_what_the_member_says(head, changes, expected):
@@ -84,11 +84,11 @@ def test_the_kind_follows_from_what_the_member_says(head, changes, expected):
     ("head", "words"),
     [
         (
-            replace(CONCURRENT, told_at=at(470), client_error="timed out"),
+            replace(CONCURRENT, last_heard_at=at(470), client_error="timed out"),
             "c1 has not reported its queues .*: timed out",
         ),
         (replace(ORDERLY, status=FAILING, last_lock_at=at(540)), "has not renewed its lock on the queue for 49 s"),
-        (replace(CONCURRENT, status=FAILING, sendbacks=UNTOLD), "messages fail; not aggregated"),
+        (replace(CONCURRENT, status=FAILING, sendbacks=NOT_COUNTED), "messages fail; not aggregated"),
         (replace(CONCURRENT, status={}), "c1 does not report how many messages of Stock fail"),
     ],
 )
@@ -105,8 +105,8 @@ COMBINED = st.fixed_dictionaries(
     {
         "orderly": st.sampled_from([None, True, False]),
         "status": st.sampled_from([{}, FAILING, FINE]),
-        "sendbacks": st.sampled_from([NOTHING_CAME, SOMETHING_CAME, UNTOLD, REFUSED]),
-        "told_at": st.sampled_from([at(590), at(470)]),
+        "sendbacks": st.sampled_from([NOTHING_CAME, SOMETHING_CAME, NOT_COUNTED, REFUSED]),
+        "last_heard_at": st.sampled_from([at(590), at(470)]),
         "last_consume_at": st.sampled_from([None, LONG_AGO, at(588)]),
         "last_pull_at": st.sampled_from([None, at(589)]),
         "last_lock_at": st.sampled_from([None, at(580)]),

@@ -22,7 +22,7 @@ def sampled(**fields: Any) -> SampledRung:
 
 
 def ladder(*rungs: LadderRung, **fields: Any) -> Ladder:
-    last = LastAttempts(messages=None, next_due_at=None, max_retries=None, told_by=None)
+    last = LastAttempts(messages=None, next_due_at=None, max_retries=None, reported_by=None)
     due = DueRetries(queues=0, lag_messages=None, lag_messages_at_least=None, oldest_seconds=None)
     values = {"messages": 12, "looked_at": 40, "of": 1200, "oldest_waiting": None, "next_to_fire": None}
     values |= {"last_attempts": last, "due": due, "policy": None, "findings": [], "read_at": ago(5)}

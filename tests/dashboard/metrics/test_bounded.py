@@ -51,7 +51,7 @@ def test_what_others_hold_is_a_lower_bound_while_a_member_is_silent(scrape: Scra
     assert {"blocked_seconds", "doubly_owned_queues"}.isdisjoint(found)
     # Of each queue an owner has told.
     assert found["unowned_queues"] == 0
-    assert {"unknown owners_untold", "unknown held_messages_untold"} <= of_group(scrape()).keys()
+    assert {"unknown owners_unknown", "unknown held_messages_unknown"} <= of_group(scrape()).keys()
 
 
 def test_where_nobody_tells_there_is_no_bound_either(scrape: Scrape, group: ConsumerGroup) -> None:
@@ -67,7 +67,7 @@ def test_a_wait_that_is_a_lower_bound_leaves_at_most_so_much_time(scrape: Scrape
     found = seen(scrape)
     assert found["expires_in_seconds_at_most"] == 72 * 3600 - 61.5
     assert "expires_in_seconds" not in found
-    assert "unknown expiry_untold" in of_group(scrape())
+    assert "unknown expiry_unknown" in of_group(scrape())
 
 
 def test_a_time_lag_that_is_a_lower_bound_says_so_and_is_a_cause(scrape: Scrape, group: ConsumerGroup) -> None:

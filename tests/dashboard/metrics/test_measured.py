@@ -61,5 +61,5 @@ def test_it_tells_who_holds_what(samples: Samples, name: str, value: float) -> N
 
 
 def test_it_says_whom_rules_leave_alone(samples: Samples) -> None:
-    suppressed = [dict(labels) for name, labels in samples if name == "consumerscope_group_spared"]
+    suppressed = [dict(labels) for name, labels in samples if name == "consumerscope_group_excluded"]
     assert suppressed == [{"cluster": "prod", "group": "paused", "reason": "paused"}]

@@ -44,17 +44,17 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
         ("expired", "group_expired_messages", "min_offsets_unread"),
         ("unjudged", "group_time_lag_seconds exact", "not_judged"),
         ("late", "group_time_lag_seconds exact", "judgement_late"),
-        ("untold", "group_time_lag_seconds exact", "time_lag_untold"),
-        ("retry_share", "group_retry_share", "retry_share_untold"),
-        ("dlq_day_messages", "group_dlq_day_messages", "dlq_day_untold"),
-        ("consume_rate", "group_consume_rate", "rates_untold"),
-        ("volumes", "group_minute_messages consumed", "volumes_untold"),
-        ("inflow", "group_dlq_inflow_messages", "dlq_inflow_untold"),
-        ("drain_seconds", "group_drain_seconds", "drain_untold"),
-        ("no_trend", "group_expires_unconsumed_seconds", "expiry_forecast_untold"),
-        ("kept", "group_expires_in_seconds", "expiry_untold"),
-        ("settling", "group_unowned_queues", "owners_untold"),
-        ("silent", "group_blocked_seconds", "owners_untold held_messages_untold"),
+        ("unknown", "group_time_lag_seconds exact", "time_lag_unknown"),
+        ("retry_share", "group_retry_share", "retry_share_unknown"),
+        ("dlq_day_messages", "group_dlq_day_messages", "dlq_day_unknown"),
+        ("consume_rate", "group_consume_rate", "rates_unknown"),
+        ("volumes", "group_minute_messages consumed", "volumes_unknown"),
+        ("inflow", "group_dlq_inflow_messages", "dlq_inflow_unknown"),
+        ("drain_seconds", "group_drain_seconds", "drain_unknown"),
+        ("no_trend", "group_expires_unconsumed_seconds", "expiry_forecast_unknown"),
+        ("kept", "group_expires_in_seconds", "expiry_unknown"),
+        ("settling", "group_unowned_queues", "owners_unknown"),
+        ("silent", "group_blocked_seconds", "owners_unknown held_messages_unknown"),
     ],
 )
 def test_what_is_not_known_is_absent_with_one_word_for_each_cause(
@@ -75,7 +75,7 @@ def test_what_is_not_known_is_absent_with_one_word_for_each_cause(
     if changed in ("dead", "expired"):
         setattr(total, {"dead": "dlq_messages", "expired": "expired_messages"}[changed], None)
     judged.judged_at = ago(9000) if changed == "late" else judged.judged_at
-    judged.time_lag_seconds = None if changed == "untold" else judged.time_lag_seconds
+    judged.time_lag_seconds = None if changed == "unknown" else judged.time_lag_seconds
     if changed == "no_trend":
         judged.expires_unconsumed_seconds, judged.expiry_forecast = None, changed
     if changed == "volumes":
@@ -106,7 +106,7 @@ def test_owners_that_pop_consumers_do_not_have_are_not_unknown(cluster: Cluster,
     seen = of_group(scrape())
     assert {"group_unowned_queues", "group_doubly_owned_queues", "group_blocked_seconds"}.isdisjoint(seen)
     assert [name for name in seen if name.startswith("unknown")] == []
-    assert seen["group_spared popping"] == 1
+    assert seen["group_excluded popping"] == 1
 
 
 def test_a_forecast_of_some_queues_is_given_with_a_cause(cluster: Cluster, scrape: Scrape) -> None:

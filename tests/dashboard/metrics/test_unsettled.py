@@ -19,7 +19,7 @@ def test_it_says_how_long_and_whether_a_rollout_does_it(cluster: Cluster, scrape
     a_rebalance(a_whole_group(cluster), ago(1000), rollout=rollout, **GOES_ON)
     samples = of_group(scrape())
     assert samples["group_unsettled_seconds"] == 960
-    assert ("group_spared rollout" in samples) is rollout
+    assert ("group_excluded rollout" in samples) is rollout
     assert not [name for name in samples if name.startswith("unknown")]
 
 
@@ -28,4 +28,4 @@ def test_where_a_gap_makes_it_a_guess_it_is_absent_with_its_cause(cluster: Clust
     a_rebalance(a_whole_group(cluster), ago(1000), **GOES_ON)
     samples = of_group(scrape())
     assert "group_unsettled_seconds" not in samples
-    assert samples["unknown unsettled_untold"] == 1
+    assert samples["unknown unsettled_unknown"] == 1

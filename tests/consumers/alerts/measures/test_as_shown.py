@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from consumers.alerts.measured import Measured
 from consumers.groups.detail import group_queues, topic_rows
@@ -85,6 +85,12 @@ def _group(cluster: Cluster, number: int, wanted: dict[str, Any]) -> ConsumerGro
 
 @pytest.mark.django_db
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(
+    ({"last_read_at": ago(5), "failing_since": ago(3)},) * 2,
+    [{"queues": [(0, 7, State.OK, None)], "judged": ago(10), "time_lag": None}],
+    True,
+    True,
+)
 @given(st.tuples(BROKERS, BROKERS), st.lists(GROUPS, min_size=1, max_size=3), st.booleans(), st.booleans())
 def test_it_sees_what_is_shown(
     brokers: tuple[dict[str, Any], ...], groups: list[dict[str, Any]], read: bool, judged: bool

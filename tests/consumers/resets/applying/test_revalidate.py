@@ -51,7 +51,7 @@ def moved(fresh: GroupSetup, *rows: ResetQueue, **seen: Any) -> list[str]:
     return list(map(stored_words, what_moved(Reset(seen={**SEEN, **seen}), rows or [row()], fresh, TOLERANCE)))
 
 
-UNTOLD = {"members": None, "members_error": "broker-b is silent"}
+MEMBERS_UNKNOWN = {"members": None, "members_error": "broker-b is silent"}
 EMPTY: dict[str, Any] = {"members": (), "message_model": None, "consume_type": None}
 
 
@@ -61,7 +61,7 @@ EMPTY: dict[str, Any] = {"members": (), "message_model": None, "consume_type": N
         ({}, None),
         ({"orderly": None, "languages": ()}, None),
         ({"members": ("c2", "c1")}, None),
-        (UNTOLD, "The members of the group could not be read: broker-b is silent."),
+        (MEMBERS_UNKNOWN, "The members of the group could not be read: broker-b is silent."),
         (EMPTY, "The group was online at the time of the plan, and is offline now."),
         ({"members": ("c1", "c3")}, "Members changed: c3 joined; c2 left."),
         ({"members": ("c1", "c2", "c3", "c4")}, "Members changed: c3 and 1 more joined."),

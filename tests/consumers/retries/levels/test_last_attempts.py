@@ -68,7 +68,7 @@ def test_messages_that_were_tried_as_often_as_allowed_wait_for_their_last_retry(
     a_rung(group, 3, 3, attempts={"1": 3}, next_due_at=ago(-2))
     a_rung(group, 4, 4, attempts={"1": 1, "2": 2, "3": 1}, next_due_at=ago(-9))
     found = last()
-    assert (found.messages, found.next_due_at, found.max_retries, found.told_by) == (3, ago(-9), 2, BY_GROUP)
+    assert (found.messages, found.next_due_at, found.max_retries, found.reported_by) == (3, ago(-9), 2, BY_GROUP)
     assert dict(found.unknown) == {}
 
 
@@ -90,7 +90,7 @@ def test_members_that_differ_leave_it_unknown(group):
     a_member(group, "5", number=2)
     a_rung(group, 4, 1, attempts={"4": 1})
     found = last()
-    assert (found.messages, found.told_by) == (None, None)
+    assert (found.messages, found.reported_by) == (None, None)
     assert "3, 5" in found.unknown["messages"]
 
 
