@@ -67,9 +67,9 @@ class RepeatRow:
     group: str
     cause: RepeatCause
     confidence: Confidence
-    began_after: datetime | None = field(metadata=public("The last reading before it"))
-    began_before: datetime = field(metadata=public("The first reading that shows it"))
-    last_at: datetime = field(metadata=public("The last reading that shows more of it"))
+    began_after: datetime | None = field(metadata=public("The last poll before it"))
+    began_before: datetime = field(metadata=public("The first poll that shows it"))
+    last_at: datetime = field(metadata=public("The last poll that shows more of it"))
     queue_count: int = field(
         metadata=public("Queues with redelivered messages. A topic whose queues are unknown counts once")
     )

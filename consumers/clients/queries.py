@@ -78,7 +78,7 @@ class ClientGroup:
     seen_since: datetime
     last_seen: datetime
     gone_by: datetime | None = field(metadata=public("The answer that no longer listed it; null while it is listed"))
-    running_info_at: datetime | None = field(metadata=public("When it last said how it is doing"))
+    running_info_at: datetime | None = field(metadata=public("When it last reported its running info"))
     running_info_error: str | None
     member: MemberRow | None
     topics: list[ClientTopic]

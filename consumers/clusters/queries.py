@@ -52,7 +52,7 @@ class BrokerRow:
     disk_max_used_percent: int | None = field(metadata=public("Above this use of its disk it deletes sooner"))
     reachable: bool | None
     last_read_at: datetime | None
-    failing_since: datetime | None = field(metadata=public("Null while its newest reading was good"))
+    failing_since: datetime | None = field(metadata=public("Null while its newest poll was good"))
     read_from: str | None = field(metadata=public("The slave that was read in the master's place"))
     dispatch_behind_bytes: int | None = field(
         metadata=public(
@@ -64,8 +64,8 @@ class BrokerRow:
             "That it was not read for too long, how old offsets of a slave may be, or that lags are lower bounds"
         )
     )
-    error: str | None = field(metadata=public("Null while the newest reading of this address was good"))
-    calls: int | None = field(metadata=public("Of the newest reading, for this broker's offsets"))
+    error: str | None = field(metadata=public("Null while the newest poll of this address was good"))
+    calls: int | None = field(metadata=public("Of the newest poll, for this broker's offsets"))
     bytes: int | None
     seconds: float | None
     unknown: dict[str, str]

@@ -74,7 +74,7 @@ class QueueRow:
             unit=OFFSET,
         )
     )
-    lost_at: datetime | None = field(metadata=public("The last reading that had it"))
+    lost_at: datetime | None = field(metadata=public("The last poll that had it"))
     would_start_at: int | None = field(metadata=public("Where a member starts without an offset"))
     would_start_rule: str | None
     would_skip_messages: int | None = field(

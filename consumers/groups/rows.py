@@ -265,9 +265,9 @@ class GroupRow:
     expired_messages: int | None = field(
         metadata=public("Unconsumed, and deleted by the broker", label=_("Expired"), unit=MESSAGES, stored=TOTAL)
     )
-    last_rebalance_at: datetime | None = field(metadata=public("The reading that first saw the newest"))
+    last_rebalance_at: datetime | None = field(metadata=public("The poll that first saw the newest"))
     open_incidents: IncidentCounts | None
-    taken_at: datetime | None = field(metadata=public("While the lag is unknown: the last good reading"))
+    taken_at: datetime | None = field(metadata=public("While the lag is unknown: the last successful poll"))
     judged_at: datetime | None
     unknown_reason: str | None
     unknown_reason_code: UnknownReason | None = None

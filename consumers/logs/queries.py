@@ -34,7 +34,7 @@ class LogEventRow:
     topic: str | None
     broker: str | None
     queue_id: int | None
-    params: dict[str, Any] = field(metadata=public("What the last line tells beside these: offsets, addresses …"))
+    params: dict[str, Any] = field(metadata=public("What the last line says beside these: offsets, addresses …"))
     role: str = field(metadata=public("Whose log it is", of=LogRole))
     path: str
     position: int = field(metadata=public("The place of the last line in the file, in bytes"))

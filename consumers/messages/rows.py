@@ -33,7 +33,7 @@ class AttemptRepeatRow:
     id: str = field(metadata=public("Its ID in `repeats/`"))
     cause: str
     certain: bool = field(metadata=public("At least so many messages came again, and this is one of them"))
-    at: datetime = field(metadata=public("The first reading that shows it"))
+    at: datetime = field(metadata=public("The first poll that shows it"))
 
 
 @answer(

@@ -117,7 +117,7 @@ class FindingRow:
     params: Mapping[str, Any] = field(metadata=public("Numbers and names of the text"))
     evidence: list[FindingEvidence] = field(metadata=public("The parameters in words"))
     since: datetime | None = field(
-        metadata=public("When it began; where the check cannot tell, when it was first found")
+        metadata=public("When it began; where the check cannot know, when it was first found")
     )
     last_seen_at: datetime = field(metadata=public("When it was last found"))
     documentation: str = field(metadata=public("The section of the documents that explains it"))

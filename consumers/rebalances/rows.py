@@ -176,9 +176,9 @@ class RebalanceRow:
     cluster: str
     group: str
     topic: str | None
-    started_after: datetime | None = field(metadata=public("The last reading before it"))
-    started_before: datetime = field(metadata=public("The first reading that saw a change"))
-    last_change_at: datetime = field(metadata=public("The last reading that saw a change"))
+    started_after: datetime | None = field(metadata=public("The last poll before it"))
+    started_before: datetime = field(metadata=public("The first poll that saw a change"))
+    last_change_at: datetime = field(metadata=public("The last poll that saw a change"))
     settled: bool
     settled_at: datetime | None = field(metadata=public("The first of two readings in a row that agree"))
     dated_at: datetime | None = field(metadata=public("By the clock of a member"))

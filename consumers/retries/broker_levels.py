@@ -49,7 +49,7 @@ class BrokerLevel:
     backlog: int | None = field(metadata=public("Messages of all groups"))
     next_due_at: datetime | None = field(metadata=public("Also null without messages"))
     overdue_seconds: float | None = field(
-        metadata=public("How long before the newest reading its first message should have come, at least")
+        metadata=public("How long before the newest poll its first message should have come, at least")
     )
     row: DelayLevel | None = field(metadata=INSIDE)
     unknown: Mapping[str, str] = field(default_factory=dict)

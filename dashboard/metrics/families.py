@@ -78,10 +78,10 @@ FINDING = ("cluster", "group", "code", "severity")
 FINDINGS = "Open findings of the group, or of brokers and offset files, without a group; severity unknown: not checked."
 
 READING = {
-    "seconds": "How long the newest reading took.",
-    "calls": "Calls to brokers and name servers of the newest reading.",
-    "bytes": "Bytes of the newest reading's answers.",
-    "complete": "1 where the newest reading got every broker whole, else 0.",
+    "seconds": "How long the newest scrape took.",
+    "calls": "Calls to brokers and name servers of the newest scrape.",
+    "bytes": "Bytes of the answers of the newest scrape.",
+    "complete": "1 where the newest scrape read every broker completely, else 0.",
 }
 
 Samples = Iterator[tuple[Labels, float]]
@@ -89,7 +89,7 @@ Samples = Iterator[tuple[Labels, float]]
 
 def broker_families(ages: Sequence[ClusterAge], now: datetime, limits: Limits) -> Iterator[Family]:
     yield Family(
-        "consumerscope_broker_up", "1 where the newest reading of the broker was good, 0 where it failed.", BROKER,
+        "consumerscope_broker_up", "1 where the newest scrape of the broker succeeded, 0 where it failed.", BROKER,
         _ups(ages, now, limits),
     )  # fmt: skip
     yield Family(
@@ -118,7 +118,7 @@ def reading_families(clusters: Sequence[ClusterRow], now: datetime) -> Iterator[
     newest = [(cluster.name, cluster.last_reading) for cluster in clusters if cluster.last_reading is not None]
     yield Family(
         "consumerscope_reading_age_seconds",
-        "How long ago the newest reading of the cluster was taken.",
+        "How long ago the cluster was last scraped.",
         CLUSTER,
         (((name,), _age(reading.taken_at, now)) for name, reading in newest),
     )
@@ -130,7 +130,7 @@ def name_server_family(name_server_ages: Mapping[str, float | None]) -> Family:
     """`name_server_ages`: seconds by the cluster's name, null where nobody asks."""
     return Family(
         "consumerscope_name_server_age_seconds",
-        "How long ago name servers last told the brokers of the cluster.",
+        "How long ago name servers last reported the brokers of the cluster.",
         CLUSTER,
         (((name,), seconds) for name, seconds in name_server_ages.items() if seconds is not None),
     )
@@ -140,7 +140,7 @@ def judgement_families(pipeline: PipelineStatus, now: datetime) -> Iterator[Fami
     until = pipeline.judged_until
     yield Family(
         "consumerscope_judgement_age_seconds",
-        "How long ago the newest range ended that was judged.",
+        "How long ago the newest evaluated range ended.",
         (),
         [] if until is None else [((), _age(until, now))],
     )

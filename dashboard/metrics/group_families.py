@@ -224,7 +224,7 @@ def group_families(
     )  # fmt: skip
     yield Family(
         "consumerscope_group_minute_messages",
-        "Messages of the newest minute judged; way: into_retry, out_of_retry, into_dlq or consumed.",
+        "Messages of the newest evaluated minute; way: into_retry, out_of_retry, into_dlq or consumed.",
         (*GROUP, "way"),
         _ways(groups, texts, happened),
     )

@@ -38,12 +38,12 @@ def blocked_kind(kind: BlockedKind) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def told(context: template.Context, row: Any, name: str, how: str = "count", brief: bool = True) -> SafeString:
+def value(context: template.Context, row: Any, name: str, how: str = "count", brief: bool = True) -> SafeString:
     """A number of a row, or that it is not known, with the reason that the row gives."""
-    value = getattr(row, name)
-    if value is None:
+    known = getattr(row, name)
+    if known is None:
         return unknown(context, row.unknown.get(name, ""), brief=brief)
-    return format_html("{}", WRITERS[how](value))
+    return format_html("{}", WRITERS[how](known))
 
 
 # Delay levels on the clusters page: what waits on each, and what of it is late.

@@ -82,11 +82,11 @@ class IncidentRow:
     runbook_url: str | None
     note: str | None
     labels: dict[str, str]
-    silence: int | None = field(metadata=public("The id of the one that keeps it from being told"))
+    silence: int | None = field(metadata=public("The id of the silence that holds its notifications back"))
     silenced_until: datetime | None
     acknowledged_at: datetime | None
     acknowledged_by: str | None
-    acknowledgement: str | None = field(metadata=public("What was said with it"))
+    acknowledgement: str | None = field(metadata=public("The comment of whoever acknowledged it"))
     unknown: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -145,7 +145,7 @@ class DeliveryRow:
     may_have_arrived: bool = field(
         metadata=public("A try, or an earlier message of the same firing, was accepted, or nobody saw that it was not")
     )
-    changes: int = field(metadata=public("Of incidents, that it tells"))
+    changes: int = field(metadata=public("Of incidents, that it reports"))
     incidents: list[str] = field(metadata=public("The first 20 that they are of", of=UUID))
     tries: list[AttemptRow]
     unknown: dict[str, str] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class IncidentDetail(IncidentRow):
     """With all its changes in order, and every message that reported one of them, the newest first."""
 
     events: list[IncidentEventRow] = field(metadata=public("All its changes, in order"))
-    deliveries: list[DeliveryRow] = field(metadata=public("Messages that told of one of them, the newest first"))
+    deliveries: list[DeliveryRow] = field(metadata=public("Notifications of one of them, the newest first"))
 
 
 # Texts that may be empty in a row, and null with a reason to whoever reads: an empty text says nothing.
@@ -215,13 +215,13 @@ class ChannelRow:
     group_pattern: str | None
     labels: dict[str, str]
     rules: list[int] | None = field(metadata=public("Their ids; null: all rules"))
-    selects: str = field(metadata=public("What it is told of, in words"))
+    selects: str = field(metadata=public("What it is notified of, in words"))
     title_template: str | None
     body_template: str | None
     tells_resolved: bool
     waiting: int = field(metadata=public("Messages that are to go"))
     failing_since: datetime | None = field(
-        metadata=public("Since when nothing was taken: whatever fires is told to nobody through it")
+        metadata=public("Since when nothing was taken: whatever fires is not delivered through it")
     )
     failing_why: str | None = field(metadata=public("What became of the newest try"))
     held_until: datetime | None = field(metadata=public("Until then nothing but tests is sent"))
@@ -274,7 +274,7 @@ class SilenceRow:
     by: str
     created_at: datetime
     ended_by: str | None = field(metadata=public("Whoever ended it early"))
-    incidents: int = field(metadata=public("Open ones that it keeps from being told"))
+    incidents: int = field(metadata=public("Open ones whose notifications it holds back"))
     unknown: dict[str, str] = field(default_factory=dict)
 
 

@@ -161,7 +161,7 @@ CHANNELS = Resource(
         "get": "A channel, without its address and secrets.",
         "put": "Replaces a channel: what is left out has its default again, but of its address nothing is forgotten.",
         "patch": "Changes what is given of a channel.",
-        "delete": "Removes a channel with its messages: what waits is told to nobody through it.",
+        "delete": "Removes a channel with its messages: what waits is not sent.",
     },
 )
 ChannelListView, ChannelView = CHANNELS.views()
@@ -233,7 +233,7 @@ SILENCES = Resource(
         "list": "Silences, the one that ends last first.",
         "post": "Makes a silence, with a reason and an end.",
         "get": "A silence.",
-        "delete": "Ends a silence at once. What still fires and was never told is told then.",
+        "delete": "Ends a silence at once. Of what still fires a notification that was held back is sent then.",
     },
     SilenceParameters,
     changes=False,
