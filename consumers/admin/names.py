@@ -56,6 +56,7 @@ NAMES = {
     models.RulePreview: (_("rule preview"), _("rule previews")),
     models.SavedFilter: (_("saved filter"), _("saved filters")),
     models.AlertEngine: (_("evaluation of alert rules"), _("evaluations of alert rules")),
+    models.EvaluationGap: (_("time without evaluations"), _("times without evaluations")),
     models.Broker: (_("broker"), _("brokers")),
     models.Topic: (_("topic"), _("topics")),
     models.Queue: (_("queue"), _("queues")),

@@ -272,6 +272,7 @@ show(models.DeliveryAttempt, "at delivery number ok seconds answer", date_hierar
 show(models.RulePreview, "created_at by since until status seconds error")
 show(models.SavedFilter, "name user query is_shared created_at", "is_shared", "name query")
 show(models.AlertEngine, "evaluated_at seconds rules groups error_at error")
+show(models.EvaluationGap, "began_at ended_at")
 
 # Brokers, topics, and what was read of them
 show(

@@ -23,13 +23,23 @@ from consumers.clock.tasks import may_expire
 from consumers.findings.record import record_clusters
 from consumers.jobs.asking import RedisDown, publish, publish_or_leave
 from consumers.jobs.hold import stale_after
-from consumers.models import Delivery, DeliveryEvent, DeliveryStatus, Incident, RulePreview, Silence, StoredFinding
+from consumers.models import (
+    Delivery,
+    DeliveryEvent,
+    DeliveryStatus,
+    EvaluationGap,
+    Incident,
+    RulePreview,
+    Silence,
+    StoredFinding,
+)
 from consumers.polling.locks import Locked, lock
 from consumers.vocabulary.reasons import to_store
 
 from .health import note
 
-# Deletes old resolved incidents with their events, resolved findings, messages with their attempts, and previews.
+# Deletes old resolved incidents with their events, resolved findings, messages with their attempts, previews, and times
+# without evaluations.
 #
 # Open incidents and findings are never deleted.
 
@@ -50,6 +60,7 @@ def _old(before: datetime) -> Iterator[QuerySet[Any]]:
     of_kept = Exists(DeliveryEvent.objects.filter(delivery=OuterRef("pk")))
     yield Delivery.objects.filter(~of_kept, status__in=ENDED, created_at__lt=before)
     yield RulePreview.objects.filter(created_at__lt=before)
+    yield EvaluationGap.objects.filter(ended_at__lt=before)
     # An open incident may be silenced for that long: the silence that suppresses it stays with it.
     silenced = Incident.objects.filter(silence__isnull=False, resolved_at=None)
     yield Silence.objects.filter(ends_at__lt=before).exclude(pk__in=silenced.values("silence"))

@@ -32,6 +32,7 @@ from consumers.models import (
     Delivery,
     DeliveryAttempt,
     DueWindow,
+    EvaluationGap,
     GroupBroker,
     GroupHealth,
     GroupNote,
@@ -92,6 +93,7 @@ class Acts:
 ACTS: dict[type[Model], Acts] = {
     # What evaluates and notifies.
     AlertEngine: Acts(void="evaluated_at", set="error_at"),
+    EvaluationGap: Acts(set="began_at ended_at"),
     Incident: Acts(set="started_at fired_at clearing_since resolved_at value_at unknown_since acknowledged_at"),
     IncidentEvent: Acts(keep="at"),
     AlertRule: Acts(set="changed_at"),

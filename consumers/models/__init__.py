@@ -23,6 +23,7 @@ from consumers.models.groups import (
 from consumers.models.incidents import (
     AlertEngine,
     Ending,
+    EvaluationGap,
     GroupHealth,
     HealthLevel,
     Incident,
@@ -126,6 +127,7 @@ __all__ = [
     "Doubt",
     "DueWindow",
     "Ending",
+    "EvaluationGap",
     "GroupBroker",
     "GroupHealth",
     "GroupKind",

@@ -147,6 +147,22 @@ class AlertEngine(models.Model):
     error_at = models.DateTimeField(null=True)
 
 
+class EvaluationGap(models.Model):
+    """A time that is over, when nobody evaluated alert rules: what fired and resolved within it is not known.
+
+    `began_at` null: no evaluation before `ended_at` is known.
+    """
+
+    began_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["ended_at"])]
+
+    def __str__(self) -> str:
+        return f"until {self.ended_at}"
+
+
 # What was found of each group beside its state, noted for lists. Written by the health task of the general worker.
 class HealthLevel(models.TextChoices):
     """Worst first. UNKNOWN: nothing wrong was found, and not everything that health looks at is known."""

@@ -258,7 +258,7 @@ def evaluated(now: datetime) -> Evaluated:
     """Two queries."""
     row = _engine()
     freshness, detail = _freshness(row, now)
-    is_known = row.evaluated_at is not None and not _is_overdue(row.evaluated_at, now)
+    is_known = row.evaluated_at is not None and not is_overdue(row.evaluated_at, now)
     counts = _counts() if is_known else {}
     return Evaluated(
         at=row.evaluated_at,
@@ -290,12 +290,12 @@ def why_not_evaluated(now: datetime) -> str | None:
 def newest_evaluation(now: datetime) -> datetime | str:
     """The moment that it is of; where it does not tell what fires at `now`, why. One query."""
     row = _engine()
-    if row.evaluated_at is None or _is_overdue(row.evaluated_at, now):
+    if row.evaluated_at is None or is_overdue(row.evaluated_at, now):
         return _freshness(row, now)[1]
     return row.evaluated_at
 
 
-def _is_overdue(at: datetime, now: datetime) -> bool:
+def is_overdue(at: datetime, now: datetime) -> bool:
     """So is one of a time that has yet to come: its clock was set back since, and it tells nothing of now."""
     return not -CLOCKS_DIFFER <= now - at <= timedelta(seconds=INTERVALS * settings.ALERT_SECONDS)
 
@@ -306,7 +306,7 @@ def _freshness(row: AlertEngine, now: datetime) -> tuple[Freshness, str]:
         return Freshness.SILENT, failure or _("alert rules have not been evaluated yet")
     if row.evaluated_at - now > CLOCKS_DIFFER:
         return Freshness.SILENT, failure or _("alert rules were evaluated for a time that has yet to come")
-    if _is_overdue(row.evaluated_at, now):
+    if is_overdue(row.evaluated_at, now):
         return Freshness.SILENT, failure or _("alert rules have not been evaluated for too long")
     if failure:
         return Freshness.LATE, failure

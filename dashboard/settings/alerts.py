@@ -12,7 +12,8 @@ section("Alerts", "How [rules](alerts.md#incidents) are evaluated and [notificat
 ALERT_HISTORY_DAYS = number(
     "ALERT_HISTORY_DAYS",
     90,
-    "How long resolved incidents, sent notifications, expired silences and previews are kept.",
+    "How long resolved incidents, sent notifications, expired silences, previews, and times when rules were not "
+    "evaluated, are kept.",
     least=1,
 )
 ALERT_REPEAT_HOURS = number(

@@ -29,6 +29,7 @@ from consumers.models import (
     ClusterRole,
     ConsumerGroup,
     DueWindow,
+    EvaluationGap,
     GroupHealth,
     GroupThresholds,
     Lease,
@@ -182,6 +183,7 @@ def _rows_of_the_admin_pages(group: ConsumerGroup) -> None:
     MembershipGap.objects.create(group=group, began_at=ago(120), ended_at=ago(60), is_listed=False)
     TagSample.objects.create(group=group, topic="Orders", expression="a", looked_at=4, matching=2, asked_at=NOW)
     an_offset_file(group.cluster)
+    EvaluationGap.objects.create(began_at=ago(7200), ended_at=ago(7000))
     DueWindow.objects.create(cluster=group.cluster, step_seconds=3600, start=NOW)
     GroupThresholds.objects.create(group=group, behind_seconds=3600)
     LossAcknowledgement.objects.create(group=group, by_name="ann", at=NOW, queues=[])

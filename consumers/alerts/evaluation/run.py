@@ -24,13 +24,14 @@ from consumers.models import (
     Delivery,
     DeliveryEvent,
     DeliveryStatus,
+    EvaluationGap,
     Incident,
     IncidentEvent,
     IncidentEventKind,
     IncidentStatus,
     Severity,
 )
-from consumers.queries.limits import CLOCKS_DIFFER
+from consumers.queries.limits import CLOCKS_DIFFER, is_overdue
 from consumers.vocabulary.alerts import DeliveryResult
 from consumers.vocabulary.reasons import stored_reason
 
@@ -353,6 +354,8 @@ def go_round(
             resolved=changes.count(IncidentEventKind.RESOLVED),
             seconds=seconds(),
         )
+        if newest is None or is_overdue(newest, now):
+            EvaluationGap.objects.create(began_at=newest, ended_at=now)
         engine.evaluated_at, engine.rules, engine.groups = now, report.rules, report.groups
         engine.seconds, engine.error, engine.error_at = report.seconds, None, None
         engine.save()

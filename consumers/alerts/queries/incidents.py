@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
 from django.db.models.expressions import OrderBy
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from consumers.alerts.queries.deliveries import deliveries_of_incident
 from consumers.alerts.queries.rows import (
@@ -22,10 +22,21 @@ from consumers.alerts.queries.rows import (
 )
 from consumers.alerts.queries.words import condition_words
 from consumers.alerts.weekly import active_until
-from consumers.models import Comparison, Incident, IncidentEvent, IncidentStatus, Measure, Severity, SubjectKind
+from consumers.models import (
+    Comparison,
+    EvaluationGap,
+    Incident,
+    IncidentEvent,
+    IncidentStatus,
+    Measure,
+    Severity,
+    SubjectKind,
+)
 from consumers.queries.declared import copied
 from consumers.vocabulary.reasons import reason_code
+from consumers.words.marks import chained
 from consumers.words.reasons import stored_words
+from consumers.words.spans import count, when
 
 # An incident as a row for people and scripts.
 # What each kind of subject has a name of.
@@ -173,12 +184,38 @@ def retained_since(now: datetime) -> datetime:
     return now - timedelta(days=settings.ALERT_HISTORY_DAYS)
 
 
-def not_retained(filters: IncidentFilters, now: datetime) -> str | None:
-    """Why incidents that were resolved in the range may be gone; null where none can be."""
-    since, wants_resolved = retained_since(now), not filters.statuses or IncidentStatus.RESOLVED in filters.statuses
-    if not wants_resolved or filters.since is None or filters.since >= since:
+def why_incomplete(filters: IncidentFilters, now: datetime) -> str | None:
+    """Why incidents that were resolved in the range may be missing: deleted, or never seen. Null where none can be. One
+    query.
+    """
+    wants_resolved = not filters.statuses or IncidentStatus.RESOLVED in filters.statuses
+    if not wants_resolved or filters.since is None:
         return None
-    return _("resolved incidents are retained for %(days)s days") % {"days": f"{settings.ALERT_HISTORY_DAYS:g}"}
+    gone = ""
+    if filters.since < retained_since(now):
+        words = {"days": f"{settings.ALERT_HISTORY_DAYS:g}"}
+        gone = _("resolved incidents are retained for %(days)s days") % words
+    return chained(filter(None, (gone, _not_evaluated(filters.since, filters.until or now)))) or None
+
+
+def _not_evaluated(since: datetime, until: datetime) -> str:
+    """When nobody evaluated rules between two times; empty where somebody did all of the time."""
+    begun = Q(began_at=None) | Q(began_at__lt=until)
+    gaps = list(EvaluationGap.objects.filter(begun, ended_at__gt=since).order_by("ended_at"))
+    if not gaps:
+        return ""
+    last = gaps[-1]
+    if last.began_at is None:
+        return _("no evaluation of alert rules before %(end)s is known") % {"end": when(last.ended_at)}
+    words, more = {"begin": when(last.began_at), "end": when(last.ended_at)}, len(gaps) - 1
+    if not more:
+        return _("alert rules were not evaluated from %(begin)s to %(end)s") % words
+    template = ngettext(
+        "alert rules were not evaluated from %(begin)s to %(end)s, and once before",
+        "alert rules were not evaluated from %(begin)s to %(end)s, and %(n)s times before",
+        more,
+    )
+    return template % {**words, "n": count(more)}
 
 
 def firing_by_severity() -> dict[str, int]:

@@ -21,7 +21,7 @@ from consumers.alerts.queries.incidents import (
     IncidentFilters,
     incident_detail,
     incident_list,
-    not_retained,
+    why_incomplete,
 )
 from consumers.alerts.queries.previews import PreviewRow, find_preview
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
@@ -67,20 +67,21 @@ class AlertListView(APIView):
         beside={
             "evaluation": read_serializer(Evaluated)(),
             "unknown_reason": serializers.CharField(
-                allow_null=True, help_text="Why there may have been more in the range; null where none was deleted"
+                allow_null=True,
+                help_text="Why there may have been more in the range: some were deleted, or rules were not evaluated",
             ),
         },
     )
     def get(self, request: Request) -> HttpResponseBase:
         """Incidents, the newest first; when rules were last evaluated, as the list is of that moment; and whether
-        incidents of the range were deleted."""
+        incidents of the range were deleted, or never seen."""
         values = IncidentParameters.of(request)
         filters, now = _filters(values), timezone.now()
 
         def find(page: int, page_size: int) -> ListedRows:
-            document, deleted = evaluation_document(now), not_retained(filters, now)
-            beside = {"evaluation": document, "unknown_reason": deleted}
-            why = chained(filter(None, (document["unknown"].get("firing"), deleted))) or None
+            document, incomplete = evaluation_document(now), why_incomplete(filters, now)
+            beside = {"evaluation": document, "unknown_reason": incomplete}
+            why = chained(filter(None, (document["unknown"].get("firing"), incomplete))) or None
             return ListedRows(*incident_list(filters, now, page=page, page_size=page_size), beside, why)
 
         return list_response(request, IncidentRow, find, page=values["page"], page_size=values["page_size"])

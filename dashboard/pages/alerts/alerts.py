@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.edits import acknowledge, unacknowledge
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused
-from consumers.alerts.queries.incidents import IncidentFilters, incident_detail, incident_list, not_retained
+from consumers.alerts.queries.incidents import IncidentFilters, incident_detail, incident_list, why_incomplete
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
 from consumers.alerts.queries.words import number_words
 from consumers.jobs.permissions import why_not
@@ -108,7 +108,7 @@ def _past(frame: Frame, filters: IncidentFilters) -> dict[str, Any]:
     longest = list(LABELS)[-1]
     return {
         "past": lines_of(frame, rows),
-        "not_retained": not_retained(wanted, frame.now),
+        "why_incomplete": why_incomplete(wanted, frame.now),
         **paging,
         "longer": frame.here(range=longest) if shown.name != longest else "",
         "longest": LABELS[longest],
