@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers import models
 
-from .worded import CODES, NULL, column, is_worded, of
+from .worded import CODES, NULL, column, is_number, is_worded, of
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -46,7 +46,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         """What its list says first, but for numbers, truths and what is not known."""
         for shown in self.list_display:
             value = shown(row) if callable(shown) else getattr(row, shown, None)
-            if value not in (None, "", NULL) and not isinstance(value, int | float):
+            if value not in (None, "", NULL) and not isinstance(value, int | float) and not is_number(shown):
                 yield display_for_value(value, str(NULL))
 
     @admin.display(description=_("Page"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.db.models import Field, JSONField
+from django.db.models import Field, FloatField, IntegerField, JSONField
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy as _, pgettext
 
@@ -129,6 +129,9 @@ KEYS: dict[str, str | Promise] = {
     "wait_ack_count": _("unacknowledged messages"),
 }
 COLUMNS = {field.name for model in apps.get_app_config("consumers").get_models() for field in model._meta.fields}
+# Django writes them without separators: 14400.0.
+NUMBERS = (IntegerField, FloatField)
+WRITTEN_HERE = (JSONField, *NUMBERS)
 # Of a column that holds nothing: why, another column or the state of the row says.
 NULL = _("no value")
 
@@ -200,12 +203,17 @@ def column(field: Field) -> Callable[[Any], str]:
         value = getattr(row, field.name)
         return str(NULL) if value is None else write(row, value) or str(NULL)
 
+    shown_in_words.is_number = isinstance(field, NUMBERS)  # type: ignore[attr-defined]
     return shown_in_words
 
 
 def is_worded(field: Field) -> bool:
     """Django itself shows all others."""
-    return bool(of(CODES, field) or of(SENTENCES, field) or _is_stored(field) or isinstance(field, JSONField))
+    return bool(of(CODES, field) or of(SENTENCES, field) or _is_stored(field) or isinstance(field, WRITTEN_HERE))
+
+
+def is_number(shown: Any) -> bool:
+    return getattr(shown, "is_number", False)
 
 
 def _writer(field: Field) -> Write:
@@ -243,7 +251,7 @@ def _inline(value: Any, name: str, within: str = "") -> str:
     if isinstance(value, int | float):
         if name.endswith("_us"):
             return when(datetime.fromtimestamp(value / 1e6, UTC))
-        return size(value) if name.endswith("bytes") else f"{value:,}"
+        return size(value) if name.endswith("bytes") else _number(value)
     if isinstance(value, list):
         return ", ".join(_inline(one, name) for one in value)
     if isinstance(value, Mapping):
@@ -255,6 +263,10 @@ def _inline(value: Any, name: str, within: str = "") -> str:
         return str(words[value])
     at = moment(value)
     return reasons.stored_words(value) if at is None else when(at)
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
 def _named(key: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from django.contrib import admin
 from django.utils.translation import override
 
-from consumers.admin.worded import CODES, SENTENCES, column, of
+from consumers.admin.worded import CODES, SENTENCES, column, is_number, of
 from consumers.models import (
     AlertRule,
     ConsumerGroup,
@@ -48,6 +48,25 @@ def test_a_code_of_another_version_is_shown_as_it_is() -> None:
 
 def test_a_null_is_no_code() -> None:
     assert shown(StateChange(before=None), "before") == "no value"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("drain_seconds", 14400.0, "14,400"),
+        ("drain_seconds", 0.0, "0"),
+        ("retry_share", 0.125, "0.125"),
+        ("dlq_day_messages", 1_234_567, "1,234,567"),
+        ("drain_seconds", None, "no value"),
+    ],
+)
+def test_a_number_has_separators_and_no_idle_fraction(name: str, value: float | None, expected: str) -> None:
+    assert shown(GroupState(**{name: value}), name) == expected
+
+
+def test_a_number_is_no_name_of_a_row() -> None:
+    assert is_number(column(GroupState._meta.get_field("drain_seconds")))
+    assert not is_number(column(GroupState._meta.get_field("rule")))
 
 
 def test_answers_about_members_are_counted_by_day() -> None:
