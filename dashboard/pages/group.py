@@ -12,7 +12,12 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from consumers.alerts.measured import Subject
 from consumers.alerts.notes import Notes
-from consumers.alerts.queries.incidents import MARKS_SHOWN as INCIDENTS_SHOWN, incident_marks, open_incidents
+from consumers.alerts.queries.incidents import (
+    MARKS_SHOWN as INCIDENTS_SHOWN,
+    incident_marks,
+    open_incidents,
+    why_not_seen,
+)
 from consumers.groups.detail import group_detail, group_head
 from consumers.groups.late_queues import RANKS
 from consumers.groups.queue_rows import QueueRow
@@ -166,6 +171,21 @@ class Event:
     severity: str = ""
 
 
+@dataclass(frozen=True)
+class Chip:
+    """Of one kind: how many happened, `at_least` where there may have been more."""
+
+    kind: EventKind
+    count: int
+    href: str
+    is_chosen: bool
+    at_least: bool
+
+    @property
+    def label(self) -> str:
+        return str(LABELS[self.kind])
+
+
 def history_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
     group = group_or_404(cluster, name)
@@ -176,15 +196,21 @@ def history_context(request: HttpRequest, cluster: str, name: str) -> dict[str, 
     rows = [event for kind, events in found.items() if chosen in ("", kind) for event in events]
     rows.sort(key=lambda event: event.at, reverse=True)
     shown, paging = paged(frame, rows, EVENTS_SHOWN)
+    is_partial = is_partly_watched(cluster, name, frame.range.since, frame.range.until)
+    incidents_not_seen = why_not_seen(frame.range.since, frame.range.until)
+    # Resets are made here.
+    partial = {kind for kind in EventKind if is_partial and kind != EventKind.RESET}
+    partial |= {EventKind.INCIDENT} if incidents_not_seen else set()
     return context(
         frame,
         group=group_head(group, now=frame.now),
         tabs=tabs(frame, cluster, name),
         events=shown,
         event_count=len(rows),
-        is_partial=is_partly_watched(cluster, name, frame.range.since, frame.range.until),
+        is_partial=is_partial,
+        incidents_not_seen=incidents_not_seen,
         chips=[
-            (kind.value, LABELS[kind], len(events), frame.here(kind=None if chosen == kind else kind), chosen == kind)
+            Chip(kind, len(events), frame.here(kind=None if chosen == kind else kind), chosen == kind, kind in partial)
             for kind, events in found.items()
             if events or chosen == kind
         ],

@@ -195,11 +195,11 @@ def why_incomplete(filters: IncidentFilters, now: datetime) -> str | None:
     if filters.since < retained_since(now):
         words = {"days": f"{settings.ALERT_HISTORY_DAYS:g}"}
         gone = _("resolved incidents are retained for %(days)s days") % words
-    return chained(filter(None, (gone, _not_evaluated(filters.since, filters.until or now)))) or None
+    return chained(filter(None, (gone, why_not_seen(filters.since, filters.until or now)))) or None
 
 
-def _not_evaluated(since: datetime, until: datetime) -> str:
-    """When nobody evaluated rules between two times; empty where somebody did all of the time."""
+def why_not_seen(since: datetime, until: datetime) -> str:
+    """When nobody evaluated rules between two times; empty where somebody did all of the time. One query."""
     begun = Q(began_at=None) | Q(began_at__lt=until)
     gaps = list(EvaluationGap.objects.filter(begun, ended_at__gt=since).order_by("ended_at"))
     if not gaps:

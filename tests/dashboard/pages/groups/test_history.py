@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from consumers.models import ConsumerGroup, StateChange
+from consumers.models import ConsumerGroup, EvaluationGap, StateChange
 from tests.alert_rows import a_rule, an_incident
 from tests.rebalance_rows import a_rebalance, was_watched
 from tests.reset_rows import a_reset
@@ -80,6 +80,18 @@ def test_without_an_event_it_says_so(admin_client: Client, billing: ConsumerGrou
     page = admin_client.get(URL).text
     assert "No event in the last 1 h." in page
     assert "there may be more events" not in page
+
+
+def test_incidents_of_a_time_without_evaluations_are_no_true_number(
+    admin_client: Client, eventful: ConsumerGroup
+) -> None:
+    was_watched(eventful.cluster, 3600)
+    EvaluationGap.objects.create(began_at=ago(1200), ended_at=ago(900))
+    page = re.sub(r"<[^>]+>", "", admin_client.get(URL).text)
+    assert "Incidents ≥ 1" in page
+    assert "States 1" in page
+    told = "There may have been more incidents: alert rules were not evaluated from 2026-03-14 02:40:00 UTC to"
+    assert told in page
 
 
 def test_without_an_event_of_a_range_that_was_partly_watched_it_says_that_none_is_known(
