@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup, EvaluationGap, StateChange
-from tests.alert_rows import a_rule, an_incident
+from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.rebalance_rows import a_rebalance, was_watched
 from tests.reset_rows import a_reset
 from tests.world import a_broker, a_cluster, a_group, ago
@@ -77,6 +77,7 @@ def test_an_unknown_kind_is_refused(admin_client: Client) -> None:
 
 def test_without_an_event_it_says_so(admin_client: Client, billing: ConsumerGroup) -> None:
     was_watched(billing.cluster, 3600)
+    an_evaluation()
     page = admin_client.get(URL).text
     assert "No event in the last 1 h." in page
     assert "there may be more events" not in page
@@ -86,12 +87,20 @@ def test_incidents_of_a_time_without_evaluations_are_no_true_number(
     admin_client: Client, eventful: ConsumerGroup
 ) -> None:
     was_watched(eventful.cluster, 3600)
+    an_evaluation()
     EvaluationGap.objects.create(began_at=ago(1200), ended_at=ago(900))
     page = re.sub(r"<[^>]+>", "", admin_client.get(URL).text)
     assert "Incidents ≥ 1" in page
     assert "States 1" in page
     told = "There may have been more incidents: alert rules were not evaluated from 2026-03-14 02:40:00 UTC to"
     assert told in page
+
+
+def test_without_an_evaluation_of_rules_no_event_is_known(admin_client: Client, billing: ConsumerGroup) -> None:
+    was_watched(billing.cluster, 3600)
+    page = admin_client.get(URL).text
+    assert "There may have been more incidents: alert rules have not been evaluated yet" in page
+    assert "No event is known in the last 1 h." in page
 
 
 def test_without_an_event_of_a_range_that_was_partly_watched_it_says_that_none_is_known(
