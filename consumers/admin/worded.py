@@ -22,7 +22,7 @@ from consumers.vocabulary.findings import FindingCode
 from consumers.words import findings, logs, offset_files, reasons, repeats, resets, states
 from consumers.words.alerts import rule_name_words
 from consumers.words.columns import column_name
-from consumers.words.spans import size, when
+from consumers.words.spans import count, decimal, size, when
 
 from .names import NAMES
 
@@ -266,7 +266,7 @@ def _inline(value: Any, name: str, within: str = "") -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}".rstrip("0").rstrip(".")
+    return count(value) if isinstance(value, int) else decimal(value, 3)
 
 
 def _named(key: str) -> str:

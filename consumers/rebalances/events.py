@@ -19,10 +19,10 @@ from consumers.queries.reset_marks import went_on_since
 from consumers.vocabulary.reasons import RebalanceCause, RebalanceReason
 from consumers.words.marks import labelled
 from consumers.words.reasons import coded_reason
-from consumers.words.spans import count, local
+from consumers.words.spans import count
 
 from .rows import Cost, EventPage, Move, RebalanceEvent, RebalanceFilters, words_of
-from .sentences import evidence_opening, evidence_sentence
+from .sentences import clock, evidence_opening, evidence_sentence
 
 # The effect of a rebalance on queues, per topic and over all topics, and resets at the same time.
 
@@ -104,7 +104,7 @@ def _resets(groups: set[int], since: datetime) -> list[tuple[int, datetime, date
     """The newest first."""
     rows = went_on_since(since).filter(group__in=groups).order_by("-started_at")
     return [
-        (group, begun, ended, f"{applied_by or by}, {local(begun):%H:%M:%S %Z} ({reason})")
+        (group, begun, ended, f"{applied_by or by}, {clock(begun)} ({reason})")
         for group, begun, ended, applied_by, by, reason in rows.values_list(*COLUMNS)
     ]
 

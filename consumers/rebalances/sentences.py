@@ -58,11 +58,12 @@ def _when(found: Facts, started_after: datetime | None, started_before: datetime
     at = moment(found.get("at")) or moment(found.get("read_again_at")) or started_before
     after = moment(found.get("last_seen")) or (started_after if at == started_before else None)
     if after is None:
-        return _("by %s") % _time(at)
-    return _("between %(after)s and %(before)s") % {"after": f"{local(after):%H:%M:%S}", "before": _time(at)}
+        return _("by %s") % clock(at)
+    return _("between %(after)s and %(before)s") % {"after": f"{local(after):%H:%M:%S}", "before": clock(at)}
 
 
-def _time(at: datetime) -> str:
+def clock(at: datetime) -> str:
+    """`02:50:00 UTC`"""
     return f"{local(at):%H:%M:%S %Z}"
 
 
@@ -89,7 +90,7 @@ def _ends(found: Facts) -> list[str]:
 def _since(found: Facts, name: str, known: str, otherwise: str) -> str:
     """`known` with the time of the fact `name`; `otherwise` where that fact is missing."""
     at = moment(found.get(name))
-    return _(otherwise) if at is None else _(known) % _time(at)
+    return _(otherwise) if at is None else _(known) % clock(at)
 
 
 def _joined(found: Facts) -> list[str]:

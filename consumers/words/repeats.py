@@ -246,7 +246,7 @@ def evidence_words(entry: Mapping[str, Any]) -> str:
         return str(entry["code"])
     try:
         return str(text) % {
-            name: log_event_words(value) if name == "log" else _number(value)
+            name: log_event_words(value) if name == "log" else _written(value)
             for name, value in with_counts(entry).items()
         }
     except KeyError:
@@ -257,7 +257,7 @@ def repeat_unknown_words(code: str) -> str:
     return str(UNKNOWN.get(code, code))
 
 
-def _number(value: Any) -> Any:
+def _written(value: Any) -> Any:
     """Offsets and counts with separators, seconds without a fraction, times as the reader's clock says them."""
     if isinstance(value, str):
         return with_plain_times(value)

@@ -68,6 +68,11 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def decimal(number: float, digits: int) -> str:
+    """Thousands separated, at most so many digits after the point and no idle zero, never with an exponent."""
+    return f"{number:,.{digits}f}".rstrip("0").rstrip(".")
+
+
 # By the last word of a value's name.
 COUNTED: dict[str, Callable[[int], str]] = {
     "messages": lambda n: ngettext("%(count)s message", "%(count)s messages", n),

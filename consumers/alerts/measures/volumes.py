@@ -239,7 +239,7 @@ MEASURES = (
         ),
         metric=Metric(
             "dlq_inflow_messages",
-            "Messages into the group's dead-letter topic over the last five minutes that were judged.",
+            "Messages into the group's dead-letter topic over the last five evaluated minutes.",
             UnknownWord.DLQ_INFLOW_UNKNOWN,
             ("is_fresh",),
         ),

@@ -169,7 +169,7 @@ class Change(NamedTuple):
 
 def state_values(scan: PastScan) -> Iterator[Values]:
     """A state's code; NaN is UNKNOWN, or before the first evaluation. Since when is told where the change was in the
-    range; what a reset from here led to is spared."""
+    range; what a reset from here led to is suppressed."""
     grid = scan.grid
     return sampled(spans_of(list(_state_spans(scan.groups, grid))), grid, known=evaluated_moments(grid))
 
@@ -309,8 +309,8 @@ OF_SITE: Key = ("", "")
 def age_values(
     seen: Seen, places: Mapping[Key, int], grid: Grid, holds_for: timedelta, *, is_asked: bool = False
 ) -> Iterator[Values]:
-    """Seconds since it was last well, and since_us, when that was; not before it first was. And spared: it is no older
-    than the site's own intervals make it.
+    """Seconds since it was last well, and since_us, when that was; not before it first was. And suppressed: it is no
+    older than the site's own intervals make it.
 
     `seen`: what was asked when, and whether it was well, in order of time; null where nobody could be asked.
     `places` by cluster and broker; of the site both are empty. `holds_for`: so long after a reading its cluster is

@@ -294,7 +294,7 @@ class Piece:
 
 
 def unsettled_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray) -> Iterator[Values]:
-    """For how long members had been changing, since when, and spared: it was a rollout.
+    """For how long members had been changing, since when, and suppressed: it was a rollout.
 
     Of groups whose members were never asked for nobody can say that they did not change.
     """

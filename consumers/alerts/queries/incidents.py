@@ -185,8 +185,8 @@ def retained_since(now: datetime) -> datetime:
 
 
 def why_incomplete(filters: IncidentFilters, now: datetime) -> str | None:
-    """Why incidents that were resolved in the range may be missing: deleted, or never seen. Null where none can be. One
-    query.
+    """Why incidents that were resolved in the range may be missing: deleted, or never seen. Null where none can be. The
+    queries of `why_not_seen`.
     """
     wants_resolved = not filters.statuses or IncidentStatus.RESOLVED in filters.statuses
     if not wants_resolved or filters.since is None:
@@ -199,15 +199,16 @@ def why_incomplete(filters: IncidentFilters, now: datetime) -> str | None:
 
 
 def why_not_seen(since: datetime, until: datetime) -> str:
-    """When nobody evaluated rules between two times; empty where somebody did all of the time. One query."""
+    """When nobody evaluated rules between two times; empty where somebody did all of the time. One query, two where
+    nobody did for a time."""
     begun = Q(began_at=None) | Q(began_at__lt=until)
-    gaps = list(EvaluationGap.objects.filter(begun, ended_at__gt=since).order_by("ended_at"))
-    if not gaps:
+    gaps = EvaluationGap.objects.filter(begun, ended_at__gt=since)
+    last = gaps.order_by("ended_at").last()
+    if last is None:
         return ""
-    last = gaps[-1]
     if last.began_at is None:
         return _("no evaluation of alert rules before %(end)s is known") % {"end": when(last.ended_at)}
-    words, more = {"begin": when(last.began_at), "end": when(last.ended_at)}, len(gaps) - 1
+    words, more = {"begin": when(last.began_at), "end": when(last.ended_at)}, gaps.count() - 1
     if not more:
         return _("alert rules were not evaluated from %(begin)s to %(end)s") % words
     template = ngettext(

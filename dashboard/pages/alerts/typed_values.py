@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.measured import Unit
 from consumers.alerts.measures.registry import SPECS
 from consumers.models import Measure
-from consumers.words.spans import percent
+from consumers.words.spans import decimal, percent
 from dashboard.pages.common.moments import SECONDS, seconds_of, unit_words
 
 # Numbers as people type them, each in its measure's unit: 90 s, 30 min, 2 h; 10 %; 1,000.
@@ -60,8 +60,7 @@ def typed_number(number: float | None, measure: Measure, *, in_codes: bool = Fal
 
 
 def _plain(number: float) -> str:
-    """Thousands separated, never with an exponent."""
-    return f"{number:,.6f}".rstrip("0").rstrip(".")
+    return decimal(number, 6)
 
 
 # Overrides as people type them: `audit* on prod: threshold=10 min, for=5 min`, one on each line.
