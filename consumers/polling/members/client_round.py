@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 
 from consumers.polling.brokers.joined import kind_in_group
@@ -261,12 +261,18 @@ HUNG = 4
 
 
 class ClientRound:
-    """`asked`: the number of clients that were asked."""
+    """`asked`: the number of clients that were asked. `clock` gives seconds: that of the event loop by default."""
 
-    def __init__(self, turn: Turn, silences: Silences, topics: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        turn: Turn,
+        silences: Silences,
+        topics: Collection[str] | None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
         self.asked = 0
         self._turn, self._silences, self._topics = turn, silences, topics
-        self._clock = asyncio.get_running_loop().time
+        self._clock = clock or asyncio.get_running_loop().time
         self._until = self._clock() + turn.budget.running_info_seconds
         self._turns: dict[str, asyncio.Semaphore] = {}
         self._clients: dict[str, asyncio.Lock] = {}

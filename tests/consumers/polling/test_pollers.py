@@ -96,7 +96,7 @@ def test_a_broken_cluster_is_unknown_with_its_reason_and_touches_no_other(broken
 
 
 def read(wire, name, name_server):
-    work = collect_offsets(wire.pool, name, [name_server], ClusterMemory(), Cadence(0, 0), T0, 1.0)
+    work = collect_offsets(wire.pool, name, [name_server], ClusterMemory(), Cadence(0, 0), T0, 3.0)
     return wire.run(work), time.monotonic()
 
 

@@ -71,7 +71,7 @@ def test_a_broker_s_cost_holds_that_of_its_slave():
 
 
 def test_where_neither_answers_the_reason_is_the_masters():
-    part = part_of(*read(0, slave=silence, deadline_seconds=0.1))
+    part = part_of(*read(0, slave=silence, deadline_seconds=1.0))
     assert (part.read, part.read_from, part.rows) == (False, None, None)
     assert part.error.startswith(f"{NOBODY}: cannot connect")
 

@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import json
 from dataclasses import replace
+from itertools import chain, repeat
 
 import pytest
 
-from consumers.polling.members.client_round import ClientRound
+from consumers.polling.members.client_round import HUNG, ClientRound
 from consumers.polling.members.membership import AT_ONCE, Budget, Silences, Turn
 from consumers.rocketmq.wire.connection import ConnectionPool
 from consumers.rocketmq.wire.frames import encode
@@ -19,7 +20,7 @@ INFO = json.dumps(TABLES).encode()
 CLIENTS = [f"c{number:02}" for number in range(40)]
 
 
-def round_over(*peers, clients=CLIENTS, silences=None, deadline_seconds=60.0, seconds=600.0):
+def round_over(*peers, clients=CLIENTS, silences=None, deadline_seconds=60.0, seconds=600.0, clock=None):
     """Each peer is a broker that reaches every client; the readings, and the round itself."""
 
     async def main():
@@ -27,7 +28,7 @@ def round_over(*peers, clients=CLIENTS, silences=None, deadline_seconds=60.0, se
             pool = await stack.enter_async_context(ConnectionPool())
             at = [await stack.enter_async_context(served(peer)) for peer in peers]
             turn = Turn(pool, Budget(0, 100, running_info_seconds=seconds), T0, deadline_seconds)
-            asking = ClientRound(turn, silences if silences is not None else Silences(), None)
+            asking = ClientRound(turn, silences if silences is not None else Silences(), None, clock)
             asked = [("g", replace(member(client), broker_address=address)) for address in at for client in clients]
             return await asking.read(asked), asking
 
@@ -64,10 +65,17 @@ def test_what_the_time_does_not_reach_is_not_asked_and_is_no_error():
     assert round_over(speaking(), seconds=0.0)[0] == []
 
 
-def test_hung_clients_end_the_round_with_its_time():
-    """All but the first few would each hold a place until the deadline."""
-    readings, asking = round_over(speaking(hung=set(CLIENTS)), deadline_seconds=0.2, seconds=0.1)
+def test_when_its_time_is_up_a_round_asks_no_further_clients():
+    begin, time_is_up = 0.0, 600.0
+    clock = chain([begin] * (1 + AT_ONCE), repeat(time_is_up)).__next__
+    readings, asking = round_over(speaking(), seconds=time_is_up, clock=clock)
     assert (len(readings), asking.asked) == (AT_ONCE, AT_ONCE)
+
+
+def test_hung_clients_end_the_round():
+    """Each of the forty would hold a thread of its broker until the deadline."""
+    _, asking = round_over(speaking(hung=set(CLIENTS)), deadline_seconds=0.2)
+    assert HUNG <= asking.asked < AT_ONCE + HUNG
 
 
 def test_no_more_clients_are_asked_at_once_through_one_broker_than_allowed():
