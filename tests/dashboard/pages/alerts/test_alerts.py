@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 from django.test import Client
 
-from consumers.models import ConsumerGroup
+from consumers.models import ConsumerGroup, EvaluationGap
 from tests.alert_pages import shown
 from tests.alert_rows import a_rule, a_silence, an_evaluation, an_incident
 from tests.world import a_cluster, a_group, ago
@@ -150,3 +150,11 @@ def test_a_range_whose_incidents_were_deleted_does_not_say_that_none_ended(
     text = shown(viewer.get("/alerts/?range=1y"))
     assert "There may have been more: resolved incidents are retained for 90 days" in text
     assert "No incident is known that ended in the last 1 y." in text
+
+
+def test_a_gap_and_an_evaluation_that_is_late_are_both_said(viewer: Client, billing: ConsumerGroup) -> None:
+    an_evaluation(ago(2760))
+    EvaluationGap.objects.create(began_at=ago(3300), ended_at=ago(3000))
+    text = shown(viewer.get("/alerts/"))
+    assert "There may have been more: alert rules were not evaluated from 2026-03-14 02:05:00 UTC to" in text
+    assert "; alert rules have not been evaluated for too long" in text
