@@ -166,7 +166,7 @@ class ShownGroup:
     def flags(self) -> GroupFlags:
         return group_flags(self.group, self.pops, self.overlay.now, self.overlay.limits.kinds)
 
-    @property
+    @cached_property
     def health(self) -> Health:
         verdict = self.verdict
         return health(verdict.state, verdict.rule, self.findings, self.overlay.now, health_limits())
@@ -192,7 +192,7 @@ class ShownGroup:
             return None
         return getattr(self.total if name in stored_in(TOTAL) else self.group, name, None)
 
-    @property
+    @cached_property
     def members_reason(self) -> str:
         """Why its members are unknown, where they are."""
         return self.unread_reason or membership_reason(self.group.membership_error, self._too_old)
@@ -201,7 +201,7 @@ class ShownGroup:
     def _too_old(self) -> datetime | None:
         return self.overlay.too_old(self.group.membership_at)
 
-    @property
+    @cached_property
     def unread_reason(self) -> str | None:
         return self._broker_reason(self.shown("unread_by"))
 
@@ -212,11 +212,11 @@ class ShownGroup:
             return gettext("no broker of %(cluster)s is known yet") % {"cluster": self.group.cluster.name}
         return self.overlay.brokers[broker_id].unread_reason(self.overlay.now, self.overlay.limits)
 
-    @property
+    @cached_property
     def unjudged_reason(self) -> str | None:
         return unjudged_reason(self.judged, self.overlay.now, self.overlay.limits)
 
-    @property
+    @cached_property
     def lag_reason(self) -> str | None:
         """Why the lag is null; None where it is known."""
         if self.shown("lag_messages") is not None:
@@ -230,7 +230,7 @@ class ShownGroup:
         slaves = self.overlay.slaves_of(self.group.cluster_id)
         return queues_reason(self.total.unknown_reason, self.total.lost_queues, slaves)
 
-    @property
+    @cached_property
     def lag_code(self) -> UnknownReason | None:
         if self.shown("lag_messages") is not None:
             return None
@@ -238,11 +238,11 @@ class ShownGroup:
         stored = self.total.unknown_reason if self.total is not None else None
         return UnknownReason(unread or lag_word(self.total is not None, stored, self.group.outside_store))
 
-    @property
+    @cached_property
     def is_late(self) -> bool:
         return self.judged is not None and is_late(self.judged, self.overlay.now, self.overlay.limits)
 
-    @property
+    @cached_property
     def verdict(self) -> StateReport:
         state = STATES[self.shown("rank")]
         if state == State.LOSS and self.loss is not None:
