@@ -126,7 +126,7 @@ def checked_fields(fields: Mapping[str, Any], checks: Mapping[str, Check]) -> tu
     errors: dict[str, str] = {}
     for name, value in fields.items():
         if name not in checks:
-            errors[name] = gettext("There is no such field; there are %s.") % listed(checks)
+            errors[name] = gettext("Unknown field. Allowed: %s.") % listed(checks)
             continue
         try:
             values[name] = checks[name](value)
@@ -151,9 +151,9 @@ def text(longest: int, *, required: bool = False) -> Check:
     def check(value: Any) -> str:
         checked = _text(value, longest)
         if "\n" in checked or "\t" in checked:
-            raise WrongValue(gettext("It is one line of text."))
+            raise WrongValue(gettext("Must be one line of text."))
         if required and not checked:
-            raise WrongValue(gettext("It must not be empty."))
+            raise WrongValue(gettext("Must not be empty."))
         return checked
 
     return check
@@ -168,9 +168,9 @@ def _text(value: Any, longest: int) -> str:
         raise WrongValue(gettext("It is text."))
     stripped = value.replace("\r\n", "\n").strip()
     if len(stripped) > longest:
-        raise WrongValue(gettext("It has %s characters at most.") % longest)
+        raise WrongValue(gettext("At most %s characters are allowed.") % longest)
     if NO_TEXT.search(stripped):
-        raise WrongValue(gettext("It has no control characters, nor halves of characters."))
+        raise WrongValue(gettext("Control characters and halves of characters are not allowed."))
     return stripped
 
 
@@ -181,7 +181,7 @@ def pattern(longest: int, *, required: bool = False) -> Check:
     def check(value: Any) -> str:
         glob = str(of_text(value))
         if "[" in glob or "]" in glob:
-            raise WrongValue(gettext("A pattern has * for any characters and ? for one, and no brackets."))
+            raise WrongValue(gettext("A pattern may contain * for any characters and ? for one, but no brackets."))
         return glob
 
     return check
@@ -190,7 +190,7 @@ def pattern(longest: int, *, required: bool = False) -> Check:
 def topic(value: Any) -> str:
     name = str(text(255)(value))
     if any(mark in name for mark in "*?[]"):
-        raise WrongValue(gettext("It is the name of one topic, without * and ?: make a rule for each topic."))
+        raise WrongValue(gettext("Must be the name of one topic, without * and ?: create a rule for each topic."))
     return name
 
 
@@ -204,13 +204,13 @@ def web_address(value: Any) -> str:
     except ValueError:
         host = None
     if not host or parts.scheme not in ("http", "https") or re.search(r"\s", url):
-        raise WrongValue(gettext("It is an address that begins with http:// or https://."))
+        raise WrongValue(gettext("Must begin with http:// or https://."))
     return url
 
 
 def truth(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise WrongValue(gettext("It is true or false."))
+        raise WrongValue(gettext("Must be true or false."))
     return value
 
 
@@ -218,7 +218,7 @@ def number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise WrongValue(gettext("It is a number."))
     if not 0 <= value <= LARGEST or math.isnan(value):
-        raise WrongValue(gettext("It is a number from 0 to %s.") % f"{LARGEST:.0e}")
+        raise WrongValue(gettext("Must be a number from 0 to %s.") % f"{LARGEST:.0e}")
     return float(value)
 
 
@@ -228,23 +228,26 @@ def number_or_null(value: Any) -> float | None:
 
 def seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LONGEST_SECONDS:
-        raise WrongValue(gettext("It is a number of seconds from 0 to %s, which are 30 days.") % LONGEST_SECONDS)
+        raise WrongValue(gettext("Must be a number of seconds from 0 to %s (30 days).") % LONGEST_SECONDS)
     return float(value)
 
 
 def labels(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_LABELS:
-        raise WrongValue(gettext('It is an object of at most %s labels, as {"team": "payments"}.') % MOST_LABELS)
+        raise WrongValue(gettext('Must be an object of at most %s labels, such as {"team": "payments"}.') % MOST_LABELS)
     found: dict[str, str] = {}
     for name, label in value.items():
         if not isinstance(name, str) or not LABEL_NAME.fullmatch(name):
             raise WrongValue(
-                gettext("A label's name has letters, digits and _, does not begin with a digit, and is not empty.")
+                gettext(
+                    "A label name may contain letters, digits and _, must not begin with a digit, and must not be "
+                    "empty."
+                )
             )
         try:
             found[name] = str(text(200, required=True)(label))
         except WrongValue as wrong:
-            raise WrongValue(gettext("Of the label %(name)s: %(error)s") % {"name": name, "error": wrong}) from None
+            raise WrongValue(gettext("Label %(name)s: %(error)s") % {"name": name, "error": wrong}) from None
     return found
 
 
@@ -253,16 +256,14 @@ def states(value: Any) -> list[State] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not value or not all(isinstance(one, str) for one in value):
-        raise WrongValue(gettext('It is a list of one state at least, as ["STOP", "STALL"].'))
+        raise WrongValue(gettext('Must be a list of at least one state, such as ["STOP", "STALL"].'))
     if State.UNKNOWN in value:
-        raise WrongValue(
-            gettext("What is not known opens no incident by its state: make a rule of unknown_seconds instead.")
-        )
+        raise WrongValue(gettext("An unknown state opens no incident: create a rule on unknown_seconds instead."))
     wrong = sorted({one for one in value if one not in list(State) or one == State.OK})
     if wrong:
         allowed = ", ".join(one for one in State if one not in (State.UNKNOWN, State.OK))
         raise WrongValue(
-            gettext("%(states)s is not among the states of rules: %(allowed)s.")
+            gettext("%(states)s is not a state for rules. Allowed: %(allowed)s.")
             % {"states": listed(wrong), "allowed": allowed}
         )
     return [state for state in State if state in value]
@@ -271,23 +272,25 @@ def states(value: Any) -> list[State] | None:
 def findings(value: Any) -> list[str]:
     """Codes and severities; `-` before a code leaves it out."""
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise WrongValue(gettext('It is a list of codes and severities of findings, as ["critical", "-lost_offsets"].'))
+        raise WrongValue(
+            gettext('Must be a list of finding codes and severities, such as ["critical", "-lost_offsets"].')
+        )
     codes, severities = set(FindingCode), set(FindingSeverity) - {FindingSeverity.UNKNOWN}
     wrong = [one for one in value if one.removeprefix("-") not in codes and one not in severities]
     if wrong:
         raise WrongValue(
-            gettext("%(code)s is neither a code of findings nor one of %(severities)s.")
+            gettext("%(code)s is neither a finding code nor one of %(severities)s.")
             % {"code": wrong[0], "severities": listed(sorted(severities))}
         )
     if value and all(one.startswith("-") for one in value):
-        raise WrongValue(gettext("It names only what is left out: name a severity or a code, too."))
+        raise WrongValue(gettext("It only excludes findings: add a severity or a code."))
     return list(dict.fromkeys(value))
 
 
 def one_of(choices: type[TextChoices]) -> Check:
     def check(value: Any) -> TextChoices:
         if not isinstance(value, str) or value not in choices.values:
-            raise WrongValue(gettext("It is one of %s.") % ", ".join(choices.values))
+            raise WrongValue(gettext("Must be one of %s.") % ", ".join(choices.values))
         return choices(value)
 
     return check

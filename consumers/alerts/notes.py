@@ -19,7 +19,7 @@ LAST_POSITION = 100_000
 def _position(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LAST_POSITION:
         raise WrongValue(
-            gettext("It is a whole number from 0 to %s; the lowest number takes precedence.") % LAST_POSITION
+            gettext("Must be a whole number from 0 to %s; the lowest number takes precedence.") % LAST_POSITION
         )
     return value
 
@@ -78,9 +78,9 @@ def checked_note(fields: Mapping[str, Any], note: GroupNote | None = None) -> di
     before = defaults_of(NOTE_FIELDS) if note is None else {name: getattr(note, name) for name in CHECKS}
     values, errors = checked_fields(before | dict(fields), CHECKS)
     if "group_pattern" not in values and "group_pattern" not in errors:
-        errors["group_pattern"] = gettext("It must be given: * is every group.")
+        errors["group_pattern"] = gettext("Required: * matches every group.")
     if not errors and not any(values[name] for name in CONTENT):
-        errors["owner"] = gettext("A note says something: an owner, a runbook, a note or labels.")
+        errors["owner"] = gettext("Enter at least one of owner, runbook, note and labels.")
     if errors:
         raise AlertRefused(errors)
     return values

@@ -245,7 +245,7 @@ def why_not_exported(rule: AlertRule) -> str | None:
         return _("/metrics counts lost offsets by group, not by broker")
     sought = set(rule.findings)
     if sought & set(FindingSeverity) and sought & set(FindingCode):
-        return _("it seeks findings by severity and by code: make a rule for each")
+        return _("it selects findings by severity and by code: create a rule for each")
     is_special = rule.measure in (Measure.STATE, Measure.UNKNOWN, Measure.FINDINGS, Measure.LOST)
     if not is_special and SPECS[Measure(rule.measure)].exported is None:
         return _("/metrics does not have %s") % measure_words(rule.measure)

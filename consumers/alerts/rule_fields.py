@@ -43,14 +43,14 @@ SELECTS = ("cluster", "group_pattern")
 def overrides(value: Any) -> list[dict[str, Any]]:
     """The overrides, ready to be stored; the check of the whole rule compares their thresholds with the rule's own."""
     if not isinstance(value, list | tuple) or len(value) > MOST_OVERRIDES:
-        raise WrongValue(gettext("It is a list of at most %s overrides.") % MOST_OVERRIDES)
+        raise WrongValue(gettext("Must be a list of at most %s overrides.") % MOST_OVERRIDES)
     return [_override(place, one) for place, one in enumerate(value, start=1)]
 
 
 def _override(place: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise WrongValue(
-            gettext("Override %(place)s is an object with any of %(names)s.")
+            gettext("Override %(place)s must be an object with at least one of %(names)s.")
             % {"place": place, "names": listed(OVERRIDE_CHECKS)}
         )
     found, errors = checked_fields(value, OVERRIDE_CHECKS)
@@ -61,14 +61,14 @@ def _override(place: int, value: Any) -> dict[str, Any]:
         raise WrongValue(gettext("Override %s must name a cluster, a group_pattern or both.") % place)
     if not found.keys() - set(SELECTS):
         raise WrongValue(
-            gettext("Override %(place)s changes nothing: give it any of %(names)s.")
+            gettext("Override %(place)s changes nothing: set at least one of %(names)s.")
             % {"place": place, "names": listed(list(OVERRIDE_CHECKS)[2:])}
         )
     return found
 
 
 def _of_override(place: int, name: str, error: str) -> str:
-    return gettext("Of override %(place)s, %(name)s: %(error)s") % {"place": place, "name": name, "error": error}
+    return gettext("Override %(place)s, %(name)s: %(error)s") % {"place": place, "name": name, "error": error}
 
 
 RULE_FIELDS = (
@@ -190,7 +190,7 @@ def _together(values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
     if comparison not in spec.comparisons:
         yield (
             "comparison",
-            gettext("%(measure)s is compared by %(comparisons)s.")
+            gettext("%(measure)s needs one of these comparisons: %(comparisons)s.")
             % {
                 "measure": measure,
                 "comparisons": listed(spec.comparisons),
@@ -237,7 +237,7 @@ def _of_numbers(measure: Measure, values: Mapping[str, Any], errors: Mapping[str
 
 
 def _of_limits(most: float, values: Mapping[str, Any]) -> Errors:
-    wrong = gettext("No value is above %s: it must be at most that.") % f"{most:,.10g}"
+    wrong = gettext("No value is above %s: enter at most that.") % f"{most:,.10g}"
     for name in ("threshold", "clear_threshold"):
         if (values.get(name) or 0) > most:
             yield name, wrong
@@ -249,23 +249,23 @@ def _of_limits(most: float, values: Mapping[str, Any]) -> Errors:
 
 def _of_findings(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:
     if spec.seeks_findings and values.get("findings", ("",)) == []:
-        yield "findings", gettext('Name the findings that it seeks, as ["critical"].')
+        yield "findings", gettext('Name the findings to select, such as ["critical"].')
     if not spec.seeks_findings and values.get("findings"):
-        yield "findings", gettext("%s seeks no findings: it must be empty.") % measure
+        yield "findings", gettext("%s selects no findings: this must be empty.") % measure
 
 
 def _wrong_pair(comparison: Comparison, threshold: float, clear: float | None) -> tuple[str, str] | None:
     if comparison == Comparison.BELOW and threshold <= 0:
-        return "threshold", gettext("Nothing is below 0: it must be above.")
+        return "threshold", gettext("No value is below 0: enter a value above 0.")
     if clear is None:
         return None
     if comparison == Comparison.ABOVE and clear > threshold:
         return "clear_threshold", gettext(
-            "A value is over it before it is over the threshold: %s at most."
+            "An incident resolves at or below the threshold: enter at most %s."
         ) % f"{threshold:g}"
     if comparison == Comparison.BELOW and clear < threshold:
         return "clear_threshold", gettext(
-            "A value is below the threshold before it is below it: %s at least."
+            "An incident resolves at or above the threshold: enter at least %s."
         ) % f"{threshold:g}"
     return None
 
@@ -282,11 +282,12 @@ def _of_selection(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]
     words = {"measure": measure, "subject": spec.subject}
     for name in ("group_pattern", "labels"):
         if values.get(name):
-            yield name, gettext("%(measure)s is not of groups, but of a %(subject)s: it must be empty.") % words
+            yield name, gettext("%(measure)s is a measure of a %(subject)s, not of groups: this must be empty.") % words
     if spec.subject == SubjectKind.SITE and values.get("cluster"):
-        yield "cluster", gettext("%s is of the whole site: it must be empty.") % measure
+        yield "cluster", gettext("%s is a measure of the site: this must be empty.") % measure
     if any(one.get("group_pattern") for one in values.get("overrides", ())):
         yield (
             "overrides",
-            gettext("%(measure)s is not of groups, but of a %(subject)s: an override names a cluster alone.") % words,
+            gettext("%(measure)s is a measure of a %(subject)s, not of groups: an override can name a cluster only.")
+            % words,
         )

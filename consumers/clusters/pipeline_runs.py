@@ -113,7 +113,9 @@ def _cause(last: PipelineRun | None, now: datetime) -> str:
         return _("No run was started for %s. Check that the Spark worker runs and is not busy with other jobs.") % taken
     if now - last.started_at <= timedelta(seconds=settings.SPARK_RUN_LIMIT_SECONDS):
         return _("A run has been going on for %s.") % taken
-    return _("A run was started %s ago and never ended: its worker was killed. See that the Spark worker runs.") % taken
+    return (
+        _("A run was started %s ago and never ended: its worker was killed. Check that the Spark worker runs.") % taken
+    )
 
 
 def _freshness(good: PipelineRun | None, last: PipelineRun | None, now: datetime) -> tuple[Freshness, str]:

@@ -212,7 +212,7 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
     bounds = [reason for broker in age.brokers if (reason := broker.bound_reason(limit)) is not None]
     if stood_in or bounds:
         return Freshness.LATE, chained([*stood_in, *bounds]), age.newest_reading_at
-    return Freshness.FRESH, gettext("every broker was read"), age.newest_reading_at
+    return Freshness.FRESH, gettext("all brokers scraped"), age.newest_reading_at
 
 
 def stand_in(slave: str) -> str:
@@ -276,7 +276,7 @@ def _unconfigured(broker: Broker) -> str:
         return gettext("only masters are asked for their configuration")
     if broker.config_at is None:
         return stored_words(broker.config_error) or gettext("its configuration was not read yet")
-    return gettext("its configuration does not say")
+    return gettext("not in its configuration")
 
 
 def reading_row(reading: Reading) -> ReadingRow:

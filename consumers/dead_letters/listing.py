@@ -81,9 +81,9 @@ class DeadLetterPage:
 # How many of a group's dead-letter messages have rows, and why not all.
 NOT_LOOKED = gettext_lazy("the dead-letter topic has not been indexed yet")
 
-NOT_COUNTED = gettext_lazy("not every broker was read: there may be newer messages")
+NOT_COUNTED = gettext_lazy("not all brokers were scraped: there may be newer messages")
 
-NOBODY_KNOWS = gettext_lazy("not every broker was read: the number of dead-letter messages is unknown")
+NOBODY_KNOWS = gettext_lazy("not all brokers were scraped: the number of dead-letter messages is unknown")
 
 
 def completeness(group: ConsumerGroup) -> Completeness:
@@ -189,7 +189,7 @@ NOT_JUDGED = gettext_lazy(
 )
 
 WHY = {
-    "message_id": gettext_lazy("the message has no id of its producer"),
+    "message_id": gettext_lazy("the producer gave the message no ID"),
     "origin_topic": NOT_SAID,
     "origin_message_id": NOT_SAID,
     "keys": gettext_lazy("the message has no keys"),

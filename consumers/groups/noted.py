@@ -33,7 +33,7 @@ def label_of(text: str) -> tuple[str, str | None]:
     """Name and value of `team=payments`; of `team` alone any value. Raises ValueError with a sentence."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not name or (equals and not value):
-        raise ValueError(gettext("“%(label)s” is no label: write NAME=VALUE, or NAME alone.") % {"label": text})
+        raise ValueError(gettext("“%(label)s” is not a label: write NAME=VALUE, or NAME alone.") % {"label": text})
     return name, value or None
 
 

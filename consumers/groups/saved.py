@@ -98,7 +98,7 @@ def save_filter(name: str, query: str, by: Any, now: datetime, *, is_shared: boo
         raise FilterRefused(errors)
     own = SavedFilter.objects.filter(user=by.pk)
     if not own.filter(name=name).exists() and own.count() >= MOST_OF_A_USER:
-        raise FilterRefused({"": _("You have %s saved filters, the most there may be: delete one.") % MOST_OF_A_USER})
+        raise FilterRefused({"": _("You have %s saved filters, which is the maximum: delete one.") % MOST_OF_A_USER})
     values = {"query": query_of(query), "is_shared": is_shared, "created_at": now}
     made, is_new = SavedFilter.objects.update_or_create(user_id=by.pk, name=name, defaults=values)
     note(made, name, by, f"Saved as {values['query']!r}.", now, AuditAction.ADDED if is_new else AuditAction.CHANGED)
@@ -121,7 +121,7 @@ def _wrong(name: str, query: str) -> dict[str, str]:
         return {"query": _("The filter is longer than %s characters.") % LONGEST_QUERY}
     for part, value in found:
         if part not in NAMES:
-            return {"query": _("%(name)s is no filter. Allowed: %(allowed)s.") % _allowed(part, NAMES)}
+            return {"query": _("%(name)s is not a filter. Allowed: %(allowed)s.") % _allowed(part, NAMES)}
         if part == "label" and value:
             try:
                 label_of(value)

@@ -49,7 +49,7 @@ def log_coverage(
     reasons = [str(NONE_NAMED)] if not roles else [str(NOT_NAMED[role]) for role in roles if not named[role]]
     reasons += _unread([role for role in roles if named[role]], of_roles, begin, end)
     if begin < kept_since:
-        reasons.append(gettext("events of logs are kept only since %(at)s") % {"at": when(kept_since)})
+        reasons.append(gettext("log events are retained only since %(at)s") % {"at": when(kept_since)})
     if not reasons:
         return seen
     return replace(seen, count_is_lower_bound=True, unknown_reason=chained(reasons))

@@ -128,7 +128,7 @@ class Queue(models.Model):
 
 # The record of what was done: readings of clusters and runs of the pipeline, with cost and failures.
 class Reading(models.Model):
-    """One poll of one cluster. `complete` is true when every broker was read whole."""
+    """One poll of one cluster. `complete` is true when every broker was read completely."""
 
     # Of readings that read no broker; the history has nothing of them.
     READ_NOTHING = models.Q(complete=False, queues=0)

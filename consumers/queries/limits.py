@@ -305,7 +305,7 @@ def _freshness(row: AlertEngine, now: datetime) -> tuple[Freshness, str]:
     if row.evaluated_at is None:
         return Freshness.SILENT, failure or _("alert rules have not been evaluated yet")
     if row.evaluated_at - now > CLOCKS_DIFFER:
-        return Freshness.SILENT, failure or _("alert rules were evaluated for a time that has yet to come")
+        return Freshness.SILENT, failure or _("alert rules were evaluated for a time in the future")
     if is_overdue(row.evaluated_at, now):
         return Freshness.SILENT, failure or _("alert rules have not been evaluated for too long")
     if failure:

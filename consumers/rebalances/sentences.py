@@ -105,7 +105,7 @@ def _left(found: Facts) -> list[str]:
 
 
 def _gone(found: Facts) -> list[str]:
-    return [_("%s went away") % _who(found), _("unknown whether it left or crashed")]
+    return [_("%s left or crashed") % _who(found)]
 
 
 def _silent(found: Facts) -> list[str]:
@@ -142,7 +142,7 @@ def _subscription(found: Facts) -> list[str]:
 
 
 def _strategy(found: Facts) -> list[str]:
-    return [_("%s shares queues out by another strategy") % _who(found), *_ends(found)]
+    return [_("%s assigns queues by another strategy") % _who(found), *_ends(found)]
 
 
 def _broker(found: Facts) -> list[str]:
@@ -168,7 +168,7 @@ def _unnamed(found: Facts) -> list[str]:
 
 
 # With the time and without.
-NOT_ANSWERED = (gettext_noop("it had not answered since %s"), gettext_noop("it had not answered any more"))
+NOT_ANSWERED = (gettext_noop("it had not answered since %s"), gettext_noop("it had stopped answering"))
 
 NOT_PULLED = (gettext_noop("it had not pulled since %s"), gettext_noop("it had not pulled for 120 s"))
 

@@ -113,7 +113,7 @@ def _check_list(chosen: Sequence[Hashable] | None, what: str) -> None:
     if chosen is None:
         return
     if not chosen:
-        raise ResetRefused(_("No %s are chosen: choose one at least, or leave them out for all.") % what)
+        raise ResetRefused(_("No %s are chosen: choose at least one, or leave them out for all.") % what)
     if twice := [str(one) for one, times in Counter(chosen).items() if times > 1]:
         raise ResetRefused(_("Some %(what)s are chosen twice: %(named)s.") % {"what": what, "named": _few(twice)})
 
@@ -122,7 +122,7 @@ def _check_topics(group: ConsumerGroup, names: Collection[str]) -> None:
     kinds = dict(Topic.objects.filter(cluster=group.cluster_id, name__in=names).values_list("name", "kind"))
     if unseen := sorted(set(names) - set(kinds)):
         words = {"named": _few(unseen), "cluster": group.cluster.name}
-        raise ResetRefused(_("No reading of %(cluster)s has seen the topic %(named)s: check its name.") % words)
+        raise ResetRefused(_("No scrape of %(cluster)s has found the topic %(named)s: check its name.") % words)
     for name in sorted(names):
         if kinds[name] != TopicKind.NORMAL and (against := _why_not_chosen(group, name)):
             raise ResetRefused(against)
@@ -131,20 +131,23 @@ def _check_topics(group: ConsumerGroup, names: Collection[str]) -> None:
 def _why_not_chosen(group: ConsumerGroup, topic: str) -> str | None:
     words = {"topic": topic, "group": group.name}
     if topic_kind(topic) == TopicKind.DLQ:
-        return _("%(topic)s holds dead letters, which a group does not consume: send them again instead.") % words
+        return (
+            _("%(topic)s is a dead-letter topic, which its group does not consume: resend its messages instead.")
+            % words
+        )
     normal = set(own_topics(group))
     if topic_kind(topic) == TopicKind.RETRY and is_retry_topic_of(topic, group.name, normal):
         return None
     if topic_kind(topic) == TopicKind.RETRY:
         return _("%(topic)s is the retry topic of another group than %(group)s.") % words
-    return _("%(topic)s is a topic of RocketMQ's own: it is not reset from here.") % words
+    return _("%(topic)s is a RocketMQ system topic: it cannot be reset here.") % words
 
 
 def _check_brokers(group: ConsumerGroup, names: Collection[str]) -> None:
     known = set(Broker.objects.filter(cluster=group.cluster_id).values_list("name", flat=True))
     if unseen := sorted(set(names) - known):
         words = {"named": _few(unseen), "cluster": group.cluster.name}
-        raise ResetRefused(_("No reading of %(cluster)s has seen the broker %(named)s: check its name.") % words)
+        raise ResetRefused(_("No scrape of %(cluster)s has found the broker %(named)s: check its name.") % words)
 
 
 def _check_agreement(
@@ -154,7 +157,7 @@ def _check_agreement(
         if (topics is not None and key.topic not in topics) or (brokers is not None and key.broker not in brokers):
             words = {"topic": key.topic, "broker": key.broker, "queue_id": key.queue_id}
             raise ResetRefused(
-                _("The queue %(topic)s/%(broker)s/%(queue_id)s is none of the chosen topics and brokers.") % words
+                _("The queue %(topic)s/%(broker)s/%(queue_id)s is not in the chosen topics and brokers.") % words
             )
 
 
@@ -189,7 +192,7 @@ def _few(names: Iterable[str]) -> str:
 
 DAY_SECONDS = 86_400
 LONGEST_SECONDS = 3_650 * DAY_SECONDS
-NOT_AN_OFFSET = gettext_lazy("%(said)s is no offset: write a whole number, 0 or more.")
+NOT_AN_OFFSET = gettext_lazy("%(said)s is not an offset: enter a whole number, 0 or more.")
 # Longer ones do not fit into a broker's 64 bits.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
@@ -226,14 +229,14 @@ def nothing(entered: Any, now: datetime) -> None:
 def time(entered: Any, now: datetime) -> str:
     at = _parsed_time(entered)
     if at > now:
-        raise ValueRefused(_("The time %s lies ahead: messages that are not stored yet cannot be chosen.") % entered)
+        raise ValueRefused(_("The time %s is in the future: choose an earlier time.") % entered)
     if at < datetime(1970, 1, 2, tzinfo=UTC):
-        raise ValueRefused(_("The time %s is from before computers counted it: choose the earliest instead.") % entered)
+        raise ValueRefused(_("The time %s is before 1970: choose the earliest offset instead.") % entered)
     return at.isoformat()
 
 
 def _parsed_time(entered: Any) -> datetime:
-    wrong = _("%s is no time: write it as 2026-03-14T02:13:00Z, with its zone.") % (
+    wrong = _("%s is not a time: enter it as 2026-03-14T02:13:00Z, with a zone.") % (
         entered if entered else _("Nothing")
     )
     if not isinstance(entered, str):
@@ -241,7 +244,7 @@ def _parsed_time(entered: Any) -> datetime:
     try:
         at = datetime.fromisoformat(entered.strip())
         if at.tzinfo is None:
-            raise ValueRefused(_("The time %s does not say its zone: add Z for UTC, or +02:00.") % entered)
+            raise ValueRefused(_("The time %s has no zone: add Z for UTC, or +02:00.") % entered)
         return at.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise ValueRefused(wrong) from error
@@ -257,9 +260,9 @@ def offset(entered: Any, now: datetime) -> int:
 def shift(entered: Any, now: datetime) -> int:
     number = whole(entered)
     if number is None or not is_offset(abs(number)):
-        raise ValueRefused(_("%s is no number of messages: write a whole one, below 0 to go back.") % entered)
+        raise ValueRefused(_("%s is not a number of messages: enter a whole number, below 0 to go back.") % entered)
     if number == 0:
-        raise ValueRefused(_("A shift by 0 messages moves nothing: say how many, below 0 to go back."))
+        raise ValueRefused(_("A shift by 0 messages moves nothing: enter a number, below 0 to go back."))
     return number
 
 
@@ -270,7 +273,7 @@ def skip_older(entered: Any, now: datetime) -> float:
         seconds = math.nan
     if not 0 < seconds <= LONGEST_SECONDS:
         raise ValueRefused(
-            _("%(said)s is no age: write seconds, more than 0 and at most %(most)s (ten years).")
+            _("%(said)s is not an age: enter seconds, more than 0 and at most %(most)s (ten years).")
             % {"said": entered, "most": LONGEST_SECONDS}
         )
     return seconds
@@ -319,10 +322,10 @@ def _entry(number: int, entered: Any) -> dict[str, Any]:
     queue_id, offset = whole(entered["queue_id"]), whole(entered["offset"])
     for name in ("topic", "broker"):
         if not isinstance(entered[name], str) or not entered[name]:
-            raise ValueRefused(_("Entry %(number)s names no %(name)s.") % {"number": number, "name": name})
+            raise ValueRefused(_("Entry %(number)s has no %(name)s.") % {"number": number, "name": name})
     if queue_id is None or not 0 <= queue_id < MOST_QUEUES:
         raise ValueRefused(
-            _("Entry %(number)s: %(said)s is no queue id.") % {"number": number, "said": entered["queue_id"]}
+            _("Entry %(number)s: %(said)s is not a queue ID.") % {"number": number, "said": entered["queue_id"]}
         )
     if offset is None or not is_offset(offset):
         why = NOT_AN_OFFSET % {"said": entered["offset"]}

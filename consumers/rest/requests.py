@@ -166,7 +166,7 @@ class JsonBody(JSONParser):
                 % {"most": f"{LONGEST:,}"}
             )
         if not all(map(_can_be_kept, _texts(document))):
-            sentence = gettext("A text holds a NUL or half of a surrogate pair, which no database stores.")
+            sentence = gettext("A text contains NUL or half of a surrogate pair, which no database stores.")
             raise ValidationError({"non_field_errors": [sentence]})
         return document
 

@@ -11,7 +11,7 @@ from consumers.queries.declared import answer, public
 from consumers.queries.unwatched import first_scrape, is_partly_watched
 
 PARTLY = gettext_lazy(
-    "for part of this time brokers were not scraped, members not reported, readings not evaluated, or no record is left"
+    "for part of this time brokers were not scraped, members not reported, scrapes not evaluated, or no record is left"
     " of it: there may be more"
 )
 NOTHING = gettext_lazy("nothing was scraped yet")

@@ -158,7 +158,7 @@ DELIVERY_RESULTS: dict[str, str | Promise] = {
     DeliveryResult.ANSWERED: _("%(said)s"),
     DeliveryResult.REFUSED: _("refused (%(said)s)"),
     DeliveryResult.REDIRECTED: _("%(said)s: redirects are not followed: enter the address that it leads to"),
-    DeliveryResult.ANSWERED_NO_TEXT: _("%(said)s: an answer that is no text"),
+    DeliveryResult.ANSWERED_NO_TEXT: _("%(said)s: a response that is not text"),
     DeliveryResult.LATE: _("%(origin)s did not answer within %(limit)s s."),
     DeliveryResult.NO_ANSWER: _("%(origin)s did not answer: %(error)s."),
     DeliveryResult.NO_ADDRESS: _("%(host)s has no address."),
@@ -172,8 +172,8 @@ DELIVERY_RESULTS: dict[str, str | Promise] = {
         "channels may send there."
     ),
     DeliveryResult.NO_MAIL_SERVER: _("No mail server is set: see CONSUMERSCOPE_EMAIL_URL."),
-    DeliveryResult.MAIL_NOT_TAKEN: _("The mail server did not take it: %(error)s."),
-    DeliveryResult.MAIL_TAKEN: _("%(taken)s of %(of)s recipients taken by the mail server."),
+    DeliveryResult.MAIL_NOT_TAKEN: _("The mail server did not accept it: %(error)s."),
+    DeliveryResult.MAIL_TAKEN: _("%(taken)s of %(of)s recipients accepted by the mail server."),
     DeliveryResult.RECIPIENT_REFUSED: _("%(recipient)s was refused: %(reply)s."),
     DeliveryResult.SERVICE_NOT_PUBLIC: _(
         "The service is at %(host)s, which is not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS "
@@ -181,9 +181,9 @@ DELIVERY_RESULTS: dict[str, str | Promise] = {
     ),
     DeliveryResult.SERVICE_LATE: _("The service did not answer within %(limit)s s."),
     DeliveryResult.SERVICE_LATE_PARTLY: _(
-        "The service did not answer within %(limit)s s, and took %(taken)s of %(of)s changes."
+        "The service did not answer within %(limit)s s, and accepted %(taken)s of %(of)s changes."
     ),
-    DeliveryResult.APPRISE_UNREADABLE: _("Apprise ended with %(exit_code)s and said nothing that can be read."),
+    DeliveryResult.APPRISE_UNREADABLE: _("Apprise ended with exit code %(exit_code)s and no readable output."),
     DeliveryResult.APPRISE_SAID: _("%(lines)s"),
     DeliveryResult.APPRISE_SILENT: _("Apprise did not say why."),
     DeliveryResult.SERVICE_TOOK: _("The service took it."),
@@ -195,21 +195,21 @@ DELIVERY_RESULTS: dict[str, str | Promise] = {
     ),
     DeliveryResult.SITE_FAILED: _("Consumerscope failed: %(error)s."),
     DeliveryResult.GIVEN_UP: _("Not delivered within %(hours)s h: %(why)s"),
-    DeliveryResult.SWITCHED_OFF: _("The channel was switched off before it went."),
-    DeliveryResult.WAS_OFF: _("The channel was switched off when it ended."),
+    DeliveryResult.SWITCHED_OFF: _("The channel was disabled before the message was sent."),
+    DeliveryResult.WAS_OFF: _("The channel was disabled when the incident resolved."),
     DeliveryResult.FIRING_UNKNOWN: _("Nobody was notified of what resolved."),
     DeliveryResult.TEST_UNTAKEN: _(
-        "No worker took the test up in time: see that a worker of the queue alerts runs, and test again."
+        "No worker started the test in time: check that a worker for the queue alerts runs, then test again."
     ),
 }
 
 TEMPLATE_PROBLEMS: dict[str, str | Promise] = {
-    TemplateProblem.TOO_LONG: _("A template has at most %(longest)s characters, and none that control."),
-    TemplateProblem.NOT_UNDERSTOOD: _("The template is not understood: %(error)s."),
-    TemplateProblem.NESTED_TOO_DEEP: _("The template is not understood: too much stands within each other."),
-    TemplateProblem.LOOPS_TOO_DEEP: _("A template has at most %(deepest)s loops within each other."),
+    TemplateProblem.TOO_LONG: _("A template may have at most %(longest)s characters, and no control characters."),
+    TemplateProblem.NOT_UNDERSTOOD: _("Could not read the template: %(error)s."),
+    TemplateProblem.NESTED_TOO_DEEP: _("Could not read the template: it is nested too deeply."),
+    TemplateProblem.LOOPS_TOO_DEEP: _("A template may nest at most %(deepest)s loops."),
     TemplateProblem.TOO_MUCH: _(
-        "The template makes more text than a message can hold, or takes too long: use smaller loops, and do not join "
+        "The template produces too much text for a message, or takes too long: use smaller loops, and do not join "
         "texts with texts."
     ),
     TemplateProblem.NOT_FILLED: _("The template could not be filled: %(error)s."),
@@ -217,17 +217,17 @@ TEMPLATE_PROBLEMS: dict[str, str | Promise] = {
 
 URL_PROBLEMS: dict[str, str | Promise] = {
     UrlProblem.CHARACTERS: _(
-        "A URL has at most %(longest)s characters of ASCII, without spaces and backslashes: write other letters of a "
+        "A URL may have at most %(longest)s ASCII characters, without spaces and backslashes: write other letters of a "
         "host as xn--…, and of a path as %%…."
     ),
     UrlProblem.NO_URL: _("This is not a URL: write https://host/path, with a port from 1 to 65535."),
-    UrlProblem.SCHEME: _("A URL of a channel begins with https:// or http://."),
+    UrlProblem.SCHEME: _("A channel URL must begin with https:// or http://."),
     UrlProblem.USER: _("Leave user and password out of the URL: they have fields, or headers, of their own."),
-    UrlProblem.FRAGMENT: _("A URL of a channel has no part behind '#'."),
+    UrlProblem.FRAGMENT: _("A channel URL must not have a part after '#'."),
     UrlProblem.PORT: _("A port is a number from 1 to 65535; leave it out, with its colon, for the usual one."),
-    UrlProblem.NO_IPV6: _("Between '[' and ']' stands an address of IPv6."),
+    UrlProblem.NO_IPV6: _("Write an IPv6 address between '[' and ']'."),
     UrlProblem.ZONE: _("An address with a zone belongs to one link of one machine: nothing is sent there."),
-    UrlProblem.NO_IPV4: _("Write an address of IPv4 as four decimal numbers without leading zeros: 192.0.2.1."),
+    UrlProblem.NO_IPV4: _("Write an IPv4 address as four decimal numbers without leading zeros: 192.0.2.1."),
     UrlProblem.NO_HOST: _("The URL names no host: write https://host/path."),
 }
 
@@ -296,7 +296,7 @@ BUILT_IN_RULES = {
     ),
     "not_known": (
         gettext_noop("State unknown"),
-        gettext_noop("Its brokers are scraped, but its state is unknown. The reason is shown beside it."),
+        gettext_noop("Its brokers are scraped, but its state is unknown. The reason is shown with it."),
     ),
     "broker_unread": (
         gettext_noop("Broker not scraped"),
@@ -320,12 +320,12 @@ BUILT_IN_RULES = {
     ),
     "lag_messages": (
         gettext_noop("More than 100,000 messages behind"),
-        gettext_noop("How long they wait depends on the topic: a rule of time lag tells that."),
+        gettext_noop("How long they wait depends on the topic: use a rule on time lag."),
     ),
     "drains_slowly": (gettext_noop("Drains for more than 4 hours"), gettext_noop("It catches up, but slowly.")),
     "expired": (
         gettext_noop("Messages expired"),
-        gettext_noop("Messages below the oldest that is kept were not consumed."),
+        gettext_noop("Messages below the min offset were not consumed."),
     ),
     "unowned": (
         gettext_noop("Queues without an owner"),

@@ -90,7 +90,9 @@ OWNERSHIP: dict[FindingCode, FindingSpec] = {
         check=FindingCheck.OWNERSHIP,
         severity=CRITICAL,
         title=_("Members' subscriptions differ"),
-        sentence=_("Members subscribe to different things: %(topics)s. Brokers filter for all by the last one."),
+        sentence=_(
+            "Members have different subscriptions: %(topics)s. Brokers filter for all members by the newest one."
+        ),
         help=_("A broker keeps one subscription per group and topic: messages that others want are skipped."),
         remedy=_("Give all members the same subscriptions, or each subscription a group of its own."),
         notes={
@@ -120,9 +122,9 @@ OWNERSHIP: dict[FindingCode, FindingSpec] = {
         notes={
             "messageModel": _("Effect: some share the queues, others consume every queue."),
             "PROP_CONSUME_TYPE": _("Effect: some push, others pull: they compute shares for each other."),
-            "consumeFromWhere": _("Effect: where a queue without a committed offset starts depends on who."),
-            "maxReconsumeTimes": _("Effect: how often a message is tried depends on who consumes it."),
-            "consumeMessageBatchMaxSize": _("Effect: how many messages one call is given depends on who."),
+            "consumeFromWhere": _("Effect: where a queue without a committed offset starts depends on the member."),
+            "maxReconsumeTimes": _("Effect: the number of retries depends on the member."),
+            "consumeMessageBatchMaxSize": _("Effect: the batch size depends on the member."),
         },
     ),
     FindingCode.UNOWNED_UNKNOWN_OWNER: FindingSpec(
@@ -223,7 +225,7 @@ OWNERSHIP: dict[FindingCode, FindingSpec] = {
         severity=WARNING,
         title=_("A member does not answer"),
         sentence=_("%(client_id)s has not reported its queues for %(silent_seconds)s: %(error)s."),
-        help=_("The member is connected, but says nothing of what it owns."),
+        help=_("The member is connected, but does not report what it owns."),
         remedy=_("Check whether the member hangs: it is connected, so it retains its queues."),
         notes={"never": _("It has never reported them.")},
     ),

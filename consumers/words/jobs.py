@@ -74,12 +74,12 @@ READ_BACK_EVIDENCE: dict[str, str | Promise] = {
     ReadBackEvidence.UNREADABLE_BACK: _("it could not be read back: %(why)s"),
     ReadBackEvidence.UNREADABLE_SINCE: _("After that it could not be read: %(error)s."),
     ReadBackEvidence.NOT_WATCHED: _(
-        "Nobody looked for a while: a member may have joined, consumed and left meanwhile."
+        "Nothing was read for a while: a member may have joined, consumed and left meanwhile."
     ),
     ReadBackEvidence.READ_AGAIN: _("It was not read for a while, and a restarted broker has forgotten the reset."),
     ReadBackEvidence.PRESENT_UNKNOWN: _("The members of the group are unknown: %(error)s."),
     ReadBackEvidence.NO_MEMBERS_ASKED: _("nobody was asked"),
-    ReadBackEvidence.COMMITS_TOO_SELDOM: _("Members commit only every %(seconds)s s, too seldom to tell."),
+    ReadBackEvidence.COMMITS_TOO_SELDOM: _("Members commit only every %(seconds)s s, too rarely to confirm it."),
     ReadBackEvidence.MEMBERS_REPLACED: _(
         "Members left meanwhile, and those that joined may have started at either offset."
     ),

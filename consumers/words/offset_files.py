@@ -169,7 +169,7 @@ CODES: dict[str, str | Promise] = {
     FileCode.GLOB_TOO_MANY: _(
         "%(path)s and the globs before it match more than %(most)s files (POLL_OFFSET_FILES): the others are not read."
     ),
-    FileCode.NOT_STORED: _("Its offsets are not kept: the disk of the history is full, or cannot be written."),
+    FileCode.NOT_STORED: _("Its offsets are not stored: the disk of the history is full, or cannot be written."),
     FileCode.NO_ANSWER: _("Not read within %(seconds)s s: does the disk or mount that holds it still answer?"),
 }
 

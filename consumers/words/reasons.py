@@ -30,7 +30,7 @@ from .states import OF_BROKER, OF_VALUES as UNKNOWN_OF_VALUES, REASONS as UNKNOW
 REBALANCE_CAUSES: dict[str, str | Promise] = {
     RebalanceCause.JOINED: _("joined"),
     RebalanceCause.LEFT: _("left"),
-    RebalanceCause.GONE: _("gone"),
+    RebalanceCause.GONE: _("left or crashed"),
     RebalanceCause.SILENT: _("not reporting"),
     RebalanceCause.RECONNECTED: _("reconnected"),
     RebalanceCause.RESTARTED: _("restarted"),
@@ -58,8 +58,8 @@ REBALANCE_REASONS: dict[str, str | Promise] = {
     RebalanceReason.OWNERS_BEFORE: _("the owners before it were not sampled"),
     RebalanceReason.OWNERS_AFTER: _("the owners after it were not sampled"),
     RebalanceReason.NO_OLD_OWNER: _("the owner before the gap was not sampled"),
-    RebalanceReason.NO_START: _("the offset at which the next owner began is not known"),
-    RebalanceReason.NO_END: _("how far the last owner can have pulled is not known"),
+    RebalanceReason.NO_START: _("the offset at which the next owner began is unknown"),
+    RebalanceReason.NO_END: _("how far the last owner can have pulled is unknown"),
 }
 
 
@@ -134,7 +134,7 @@ OF_VALUES: dict[str, str | Promise] = {
     ReasonCode.MEMBERS_UNREAD_SINCE: _(
         "members not read from %(begin)s to %(end)s: the group may have come to rest meanwhile"
     ),
-    ReasonCode.SELDOM_ASKED: _("its members were asked only %(n_times)s within %(changing_seconds)s of changes"),
+    ReasonCode.SELDOM_ASKED: _("its members were polled only %(n_times)s within %(changing_seconds)s of changes"),
     ReasonCode.QUEUES_UNREPORTED_SINCE: _("not every member has reported its queues since %(since)s"),
     ReasonCode.RESET_BY: _("reset by %(name)s at %(at)s (%(reason)s)"),
     ReasonCode.MAYBE_RESET_BY: _("perhaps the reset by %(name)s at %(at)s (%(reason)s)"),
@@ -158,7 +158,7 @@ OF_VALUES: dict[str, str | Promise] = {
     ),
 }
 OF_FLAGS: dict[str, str | Promise] = {
-    FlagReason.SYSTEM: _("a group of RocketMQ's own"),
+    FlagReason.SYSTEM: _("a RocketMQ system group"),
     FlagReason.PAUSED: _("consumeEnable is false: brokers refuse its pulls"),
     FlagReason.RETIRED_TOPICS: _("no member subscribes to %(topics)s"),
     FlagReason.OUTSIDE_STORE: _("%(store)s stores its offsets, not the brokers"),
@@ -192,15 +192,15 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
     PollProblem.CONNECTIONS_CLOSED: _(
         "its connections were closed, because the cluster was registered again or its worker ends"
     ),
-    PollProblem.WORK_TOO_LONG: _("the work there gave no result within %(limit_seconds)s"),
+    PollProblem.WORK_TOO_LONG: _("the cluster gave no result within %(limit_seconds)s"),
     PollProblem.NO_MASTER_LISTED: _("The name server lists no master of %(broker)s."),
     PollProblem.NO_ROUTE: _("The name server has no route of %(topic)s to it."),
     PollProblem.OF_BROKER: _("%(broker)s: %(error)s"),
-    PollProblem.NOT_ASKED_UNTIL: _("%(error)s; it is not asked until %(until)s"),
-    PollProblem.NOT_ASKED_AFTER_FAILURES: _("%(error)s; after %(n_failures)s in a row it is not asked until %(until)s"),
+    PollProblem.NOT_ASKED_UNTIL: _("%(error)s; not asked again until %(until)s"),
+    PollProblem.NOT_ASKED_AFTER_FAILURES: _("%(error)s; after %(n_failures)s in a row not asked again until %(until)s"),
     PollProblem.NO_DISPATCH_BACKLOG: _("the broker does not report how far its dispatch is behind"),
     PollProblem.NO_BROKER_ASKED: _("No broker could be asked."),
-    PollProblem.BEHIND_PROXY: _("proxies pass no question on to their clients"),
+    PollProblem.BEHIND_PROXY: _("proxies do not forward requests to their clients"),
     PollProblem.CLIENT_PAUSED: _("%(error)s; asked at %(asked)s and again from %(until)s on"),
     PollProblem.MESSAGE_EXPIRED: _("the message at %(offset)s has expired: the oldest is at %(oldest)s"),
     PollProblem.MESSAGE_NOT_YET: _("the broker has no message at %(offset)s yet"),
@@ -215,7 +215,7 @@ POLL_PROBLEMS: dict[str, str | Promise] = {
         "%(broker)s: %(topic)s can be written only, as brokers before 4.9.2 created such topics: make it "
         "readable with mqadmin updateTopicPerm -b %(broker)s -t '%(topic)s' -p 6."
     ),
-    PollProblem.BROKER_ONLY_WRITABLE: _("%(broker)s: the broker lets nobody read: set its brokerPermission to 6."),
+    PollProblem.BROKER_ONLY_WRITABLE: _("%(broker)s does not allow reads: set its brokerPermission to 6."),
     PollProblem.KEY_NOT_ALLOWED: _("%(error)s. Allow the access key of this cluster to read (Sub and Get) %(topic)s."),
     PollProblem.NOTHING_THERE: _(
         "the broker reports that its queue continues beyond %(offset)s, and returns no message there"
@@ -346,7 +346,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 VOLUME_REASONS: dict[str, str | Promise] = {
-    VolumeReason.NOT_RECORDED: _("not recorded at that time"),
+    VolumeReason.NOT_RECORDED: _("not recorded then"),
     VolumeReason.PART_MISSING: _("a minute has no scrape, or is not over"),
     VolumeReason.NO_READING_BEFORE: _("no scrape close enough before this window"),
     VolumeReason.OFFSET_UNREAD: _("the offset was not read"),
@@ -356,7 +356,7 @@ VOLUME_REASONS: dict[str, str | Promise] = {
     VolumeReason.TOPIC_RECREATED: _("the topic was re-created"),
     VolumeReason.FIRST_COMMIT: _("first commit: the start is unknown"),
     VolumeReason.NO_OWN_QUEUE: _("no queue of its own topics was read"),
-    VolumeReason.TOPICS_UNREAD: _("its retry and dead-letter topics are not known yet"),
+    VolumeReason.TOPICS_UNREAD: _("its retry and dead-letter topics are unknown yet"),
     VolumeReason.RETRY_UNREAD: _("its retry topic was not read in this window"),
     VolumeReason.DEAD_LETTERS_UNREAD: _("its dead-letter topic was not read in this window"),
     VolumeReason.NOTHING_CONSUMED: _("nothing was consumed"),

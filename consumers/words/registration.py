@@ -9,12 +9,12 @@ from consumers.vocabulary.reasons import reasons_in
 from consumers.vocabulary.registration import OptionProblem
 
 PROBLEMS: dict[str, str | Promise] = {
-    OptionProblem.NAME: _("A cluster's name has 1 to %(longest)s characters and no '/'."),
+    OptionProblem.NAME: _("A cluster name must have 1 to %(longest)s characters and no '/'."),
     OptionProblem.ADDRESS: _(
         "%(address)s is not of the form host:port, with a port from 1 to 65535. Write an IPv6 host in brackets."
     ),
     OptionProblem.NO_NAME_SERVER: _("At least one HOST:PORT is needed."),
-    OptionProblem.NO_OFFSET_FILE: _("%(glob)s names no offset file: they are named %(names)s."),
+    OptionProblem.NO_OFFSET_FILE: _("%(glob)s does not name an offset file: they are named %(names)s."),
     OptionProblem.OUTSIDE_FOLDERS: _(
         "%(glob)s is outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: %(folders)s): name a "
         "file in one of them."
@@ -23,8 +23,10 @@ PROBLEMS: dict[str, str | Promise] = {
     OptionProblem.NO_BROKER_NAME: _(
         "%(glob)s has no broker's name before its '=': write BROKER=/path/to/consumerOffset.json."
     ),
-    OptionProblem.NOT_ABSOLUTE: _("%(glob)s is no absolute path: write it from '/' on, as the poll worker sees it."),
-    OptionProblem.NUL: _("%(glob)s holds a character that no path can hold."),
+    OptionProblem.NOT_ABSOLUTE: _(
+        "%(glob)s is not an absolute path: write it from '/' on, as the poll worker sees it."
+    ),
+    OptionProblem.NUL: _("%(glob)s contains a character that no path can contain."),
     OptionProblem.ANY_FOLDERS: _(
         "%(glob)s holds '**', which may walk a whole disk: write one '*' for each folder, as in /*/*/offsets.json."
     ),
@@ -34,9 +36,9 @@ PROBLEMS: dict[str, str | Promise] = {
     ),
     OptionProblem.TLS_PATH: _("Name the file from '/' on, as the poll worker sees it."),
     OptionProblem.TLS_KEY_ALONE: _("A key needs its certificate: enter both."),
-    OptionProblem.TLS_CA_UNUSED: _("Authorities are of no use where certificates are not verified: clear them."),
-    OptionProblem.TLS_ANY_HOST: _("It needs authorities of your own: those of the machine vouch for anybody."),
-    OptionProblem.TLS_NOT_CHOSEN: _("The options of TLS count only with TLS: choose it, or clear them."),
+    OptionProblem.TLS_CA_UNUSED: _("Authorities have no effect without certificate verification: clear them."),
+    OptionProblem.TLS_ANY_HOST: _("It needs your own authorities: those of the machine vouch for any host."),
+    OptionProblem.TLS_NOT_CHOSEN: _("TLS options apply only with TLS: choose it, or clear them."),
     OptionProblem.SECRET_KEY_ALONE: _("A secret key needs its access key."),
     OptionProblem.ACCESS_KEY_ALONE: _("Another access key needs its secret key."),
 }

@@ -65,7 +65,7 @@ _WORDS = (
     RepeatCauseWords(
         RepeatCause.STALE_OFFSET,
         _("rebalance with a stale offset"),
-        _("Look at the rebalance: what the old owner had consumed was not committed yet."),
+        _("Check the rebalance: what the old owner had consumed was not committed yet."),
         _("Rebalance less often: start members together, and keep them connected."),
     ),
     RepeatCauseWords(
@@ -125,7 +125,7 @@ _WORDS = (
     RepeatCauseWords(
         RepeatCause.BATCH_RECONSUME,
         _("batch sent back"),
-        _("Find the message that failed: the whole batch around it came again."),
+        _("Find the message that failed: its whole batch was redelivered."),
         _("Set consumeMessageBatchMaxSize to 1, or set ackIndex up to where the batch succeeded."),
     ),
     RepeatCauseWords(
@@ -155,7 +155,7 @@ _WORDS = (
     RepeatCauseWords(
         RepeatCause.UNKNOWN,
         _("cause unknown"),
-        _("Look at the group's members and its offset stores at that time."),
+        _("Check the group's members and its offset stores at that time."),
         IDEMPOTENT,
     ),
 )  # fmt: skip
@@ -180,9 +180,9 @@ CONFIDENCE: Mapping[str, Text] = {
 EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.OWNER_LEFT: _("%(client_id)s left"),
     RepeatEvidence.OWNER_SILENT: _("%(client_id)s was dropped after 120 s without a heartbeat"),
-    RepeatEvidence.OWNER_STAYED: _("%(client_id)s stayed, and gave the queue up"),
+    RepeatEvidence.OWNER_STAYED: _("%(client_id)s stayed, and released the queue"),
     RepeatEvidence.OWNER_UNKNOWN: _("the old owner was not sampled"),
-    RepeatEvidence.MEMBERS_LOST: _("%(n_members)s left, and it was not reported what they held"),
+    RepeatEvidence.MEMBERS_LOST: _("%(n_members)s left without reporting what they held"),
     RepeatEvidence.OWNER_RECONNECTED: _("%(client_id)s lost its connection, and reconnected"),
     RepeatEvidence.START_BEHIND_MEMORY: _(
         "the new owner started %(n_messages)s behind the old owner's memory: no final commit"
@@ -211,7 +211,7 @@ EVIDENCE: Mapping[str, Text] = {
     RepeatEvidence.SENT_BACK: _("messages arrived in the retry topic"),
     RepeatEvidence.FAILURES_REPORTED: _("members report %(n_failures)s in the last hour"),
     RepeatEvidence.BATCH_SIZE: _("listeners get up to %(size)s messages in a batch"),
-    RepeatEvidence.MEMBERS_POP: _("messages came back that members had popped and not acknowledged"),
+    RepeatEvidence.MEMBERS_POP: _("popped messages that were not acknowledged were redelivered"),
     RepeatEvidence.LOG_LINE: _("log at %(at)s: %(log)s (%(lines)s)"),
 }
 
@@ -299,12 +299,12 @@ ATTEMPT_UNKNOWN: dict[str, Text] = {
     AttemptUnknown.NO_HISTORY: _("the history could not be read: %(error)s"),
     AttemptUnknown.CLOCKS_DIFFER: _("the clocks of two machines differ"),
     AttemptUnknown.COPY_NOT_FOUND: _("its copy was not found: it expired, or the member retried on the spot"),
-    AttemptUnknown.NO_DELAY: _("the broker did not say when it is due"),
+    AttemptUnknown.NO_DELAY: _("the broker did not report when it is due"),
     AttemptUnknown.NOT_DELAYED: _("it does not wait on a delay level"),
     AttemptUnknown.QUEUE_NEVER_SEEN: _("no poll has seen this queue"),
     AttemptUnknown.SEVERAL_MEMBERS: _("several members held the queue then"),
     AttemptUnknown.STILL_MEMBER: _("still a member when last polled"),
-    AttemptUnknown.NO_REPEAT_COVERS: _("no repeat that was found covers it"),
+    AttemptUnknown.NO_REPEAT_COVERS: _("no known repeat covers it"),
     AttemptUnknown.DELIVERIES_NOT_STORED: _("brokers do not store deliveries: there may have been more"),
     AttemptUnknown.NOT_IN_MESSAGE: _("not in the message"),
     AttemptUnknown.BUDGET_USED: _("not searched: the look-up has used its %(n_calls)s"),

@@ -308,7 +308,7 @@ APPLIED: dict[str, str | Promise] = {
         "who has it can plan again."
     ),
     ApplyReason.TOO_LATE: _(
-        "no worker was on it for more than %(minutes)s minutes, and the group may have moved on since. Plan anew."
+        "no worker was on it for more than %(minutes)s minutes, and the group may have moved on since. Plan again."
     ),
     ApplyReason.NOT_TAKEN_UP_IN_TIME: _(
         "No worker started it within 5 minutes. Check that a Celery worker for the queue general runs, then plan again."

@@ -65,7 +65,7 @@ RULES: dict[str, str | Promise] = {
     RuleCode.POPPED_TO_END: _("popped to the end; acks are not in the offset"),
     RuleCode.CAUGHT_UP: _("caught up"),
     RuleCode.WITHIN_THRESHOLD: _("within threshold"),
-    RuleCode.WITHIN_THRESHOLD_BEFORE: _("within threshold a moment ago"),
+    RuleCode.WITHIN_THRESHOLD_BEFORE: _("within threshold until recently"),
     RuleCode.PAUSED: _("paused by configuration"),
     RuleCode.OFFLINE_BY_HABIT: _("offline by habit"),
     RuleCode.NO_MEMBERS: _("no members"),

@@ -203,7 +203,7 @@ def filter_remove(request: HttpRequest, filter: int) -> Removal:
         raise Http404(_("There is no such saved filter."))
     return Removal(
         title=_("Delete the filter %(name)s?") % {"name": saved.name},
-        effect=_("It is gone for everybody.") if saved.is_shared else "",
+        effect=_("It is removed for everybody.") if saved.is_shared else "",
         label=_("Delete"),
         done=_("Deleted the filter %(name)s.") % {"name": saved.name},
         back=reverse("groups"),

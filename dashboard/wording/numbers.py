@@ -24,7 +24,7 @@ from consumers.words.spans import (
 )
 
 # Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
-ID_LETTERS, NAME_LETTERS = 12, 20
+ID_LETTERS, NAME_LETTERS = 12, 24
 
 
 def count(value: float) -> str:

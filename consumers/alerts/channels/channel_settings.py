@@ -35,13 +35,13 @@ from .templates import LONGEST_BODY, LONGEST_TITLE, checked_template
 
 def _severities(value: Any) -> list[str]:
     if not isinstance(value, list | tuple) or not all(one in Severity.values for one in value):
-        raise WrongValue(gettext("It is a list of severities: %s.") % ", ".join(Severity.values))
+        raise WrongValue(gettext("Must be a list of severities: %s.") % ", ".join(Severity.values))
     return [severity for severity in Severity.values if severity in value]
 
 
 def _rules(value: Any) -> list[AlertRule]:
     if not isinstance(value, list | tuple) or not all(type(one) is int for one in value):
-        raise WrongValue(gettext("It is a list of ids of rules; an empty one is all rules."))
+        raise WrongValue(gettext("Must be a list of rule IDs; an empty list means all rules."))
     found = list(AlertRule.objects.filter(pk__in=[one for one in value if 0 < one < 2**63]))
     missing = sorted(set(value) - {rule.pk for rule in found})
     if missing:
@@ -242,11 +242,11 @@ def _sent_to_another_host(
 def _kind(fields: Mapping[str, Any], channel: Channel | None) -> ChannelKindSpec:
     kind = fields.get("kind", channel.kind if channel else None)
     if not isinstance(kind, str) or kind not in ChannelKind.values:
-        raise AlertRefused({"kind": gettext("It is one of %s.") % ", ".join(ChannelKind.values)})
+        raise AlertRefused({"kind": gettext("Must be one of %s.") % ", ".join(ChannelKind.values)})
     if channel is not None and kind != channel.kind:
         raise AlertRefused(
             {
-                "kind": gettext("%(channel)s is of kind %(kind)s and stays so: add another channel.")
+                "kind": gettext("The kind of %(channel)s is %(kind)s and cannot be changed: add another channel.")
                 % {"channel": channel.name, "kind": channel.kind}
             }
         )

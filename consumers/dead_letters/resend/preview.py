@@ -384,7 +384,7 @@ def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:
 def _message(item: ResendItem) -> ResendMessageRow:
     aimed = gettext("no target queue was chosen")
     why = {
-        "message_id": gettext("the message has no id of its producer"),
+        "message_id": gettext("the producer gave the message no ID"),
         "at": gettext("excluded by the plan")
         if item.outcome == ResendOutcome.SKIPPED
         else gettext("not processed yet"),

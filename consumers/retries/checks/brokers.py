@@ -275,7 +275,7 @@ def retry_queues(conditions: RetryConditions) -> Outcome:
         words = {"topic": conditions.retry_topic, "found": found, "wanted": wanted, "broker": few[0].name}
         return fails(detail % words, cure, few, oldest(few))
     if unclear:
-        reason = gettext("No reading has seen the queues of %(topic)s yet.") % {"topic": conditions.retry_topic}
+        reason = gettext("No scrape has found the queues of %(topic)s yet.") % {"topic": conditions.retry_topic}
         return unknown(reason, cure)
     return _whole(conditions, gettext("It has at least as many read queues as retries are spread over."), cure)
 

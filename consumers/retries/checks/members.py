@@ -35,7 +35,7 @@ def originals(conditions: RetryConditions) -> Outcome:
     if gone:
         detail = gettext(
             "Members hold messages of %(n_queues)s that their broker has deleted (%(place)s: held from %(held)s on, "
-            "stored from %(least)s on): it cannot take these back, and members write copies of their own instead."
+            "stored from %(least)s on): the broker cannot take these back, so members write copies instead."
         )
         first = gone[0]
         words = {"n_queues": counted("n_queues", len(gone)), "place": first.place}
@@ -87,7 +87,7 @@ def timeout(conditions: RetryConditions) -> Outcome:
 def single(conditions: RetryConditions) -> Outcome:
     """RECONSUME_LATER sends the whole batch back, SUCCESS with an ackIndex its tail (RocketMQ 5.4.0,
     ConsumeMessageConcurrentlyService.processConsumeResult)."""
-    cure = gettext("Set consumeMessageBatchMaxSize to 1, or tell by ackIndex up to where a batch succeeded.")
+    cure = gettext("Set consumeMessageBatchMaxSize to 1, or set ackIndex to the last message that succeeded.")
     sizes = {client.client_id: client.number("consumeMessageBatchMaxSize") for client in conditions.clients}
     batches = {client_id: size for client_id, size in sizes.items() if size is not None and size > 1}
     if batches:

@@ -142,7 +142,7 @@ def incident_figure(request: HttpRequest, incident: UUID) -> HttpResponse:
     row = found_or_404(incident, now)
     cluster, group = row.subject.cluster, row.subject.group
     if cluster is None or group is None:
-        raise Http404(_("This incident is of no group: it has no lag."))
+        raise Http404(_("This incident is not about a group: it has no lag."))
     shown, step = range_around(row, now)
     return JsonResponse(lag_figure(cluster, group, shown, now, incident_spans(cluster, group, shown), step))
 

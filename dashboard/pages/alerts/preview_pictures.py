@@ -173,7 +173,7 @@ def course_words(mark: IncidentMark, now: datetime) -> str:
     end = mark.until or now
     lasted = {"time": duration(max(0, (end - mark.since).total_seconds()))}
     if mark.fired_at is None:
-        how_long = _("over after %(time)s without firing") if mark.until else _("pending for %(time)s")
+        how_long = _("resolved after %(time)s without firing") if mark.until else _("pending for %(time)s")
     else:
         how_long = _("resolved after %(time)s") if mark.until else _("for %(time)s")
     words["how_long"] = how_long % lasted

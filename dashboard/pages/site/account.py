@@ -64,7 +64,7 @@ def token_revoke(request: HttpRequest, token: int) -> Removal:
         raise Http404(_("There is no such token."))
     return Removal(
         title=_("Revoke the token %(name)s?") % {"name": row.name},
-        effect=_("Whatever sends it is refused from then on."),
+        effect=_("Requests with it are refused from then on."),
         label=_("Revoke"),
         done=_("Revoked the token %(name)s.") % {"name": row.name},
         back=reverse("tokens"),

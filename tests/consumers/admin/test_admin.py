@@ -137,7 +137,7 @@ def test_the_pages_answer_no_other_method(world, method):
 
 def test_the_list_says_a_rule_in_words(world):
     GroupState.objects.update(rule="within_threshold_before")
-    assert "within threshold a moment ago" in a_staff_client("viewer").get("/admin/consumers/groupstate/").text
+    assert "within threshold until recently" in a_staff_client("viewer").get("/admin/consumers/groupstate/").text
 
 
 def test_the_first_page_lists_what_is_administered_before_users_and_stored_rows(world):

@@ -77,10 +77,13 @@ def test_certificates_that_are_not_verified_are_listed_as_such(client):
         ({"access_key": "monitor"}, "needs its secret key"),
         ({"secret_key": "s3cret-key"}, "needs its access key"),
         ({"proxy": "10.0.0.7"}, "not of the form host:port"),
-        ({"offset_files": "relative.json"}, "no absolute path"),
-        ({"tls_ca": "/ca.pem"}, "count only with TLS"),
+        ({"offset_files": "relative.json"}, "not an absolute path"),
+        ({"tls_ca": "/ca.pem"}, "apply only with TLS"),
         ({"use_tls": "on", "tls_ca": "ca.pem"}, "as the poll worker sees it"),
-        ({"use_tls": "on", "tls_ca": "/ca.pem", "tls_skip_verify": "on"}, "not verified: clear them"),
+        (
+            {"use_tls": "on", "tls_ca": "/ca.pem", "tls_skip_verify": "on"},
+            "without certificate verification: clear them",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_reason(client, values, complaint):

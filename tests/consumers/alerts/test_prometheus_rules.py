@@ -344,7 +344,7 @@ REFUSED = [
     ({"labels": {"team": "payments"}}, "/metrics does not have the labels that notes give groups"),
     ({"measure": "lost_queues", "threshold": 3}, "/metrics counts lost offsets by group, not by broker"),
     ({"measure": "findings", "findings": ["critical", "retries_discarded"]},
-     "it seeks findings by severity and by code: make a rule for each"),
+     "it selects findings by severity and by code: create a rule for each"),
 ]  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def test_it_says_the_rule_that_decided_with_its_numbers(group, api):
 def test_a_code_stands_beside_each_text(group, api):
     GroupState.objects.update(state="WARN", rule="within_threshold_before")
     seen = api.get(URL).json()
-    assert (seen["rule"], seen["rule_code"]) == ("within threshold a moment ago", "within_threshold_before")
+    assert (seen["rule"], seen["rule_code"]) == ("within threshold until recently", "within_threshold_before")
     queue = api.get(f"{URL}queues/?topic=Orders").json()["results"][1]
     assert (queue["unknown_reason"], queue["unknown_reason_code"]) == ("never committed", "never_committed")
 

@@ -55,10 +55,10 @@ def test_one_s_own_and_shared_ones_are_listed_by_name(api: Client) -> None:
     ("wish", "field", "sentence"),
     [
         ({"query": "state=BROKEN"}, "query", "“BROKEN” is not allowed. Allowed: "),
-        ({"query": "range=1h"}, "query", "“range” is no filter. Allowed: "),
+        ({"query": "range=1h"}, "query", "“range” is not a filter. Allowed: "),
         ({"query": "?"}, "query", "Choose a filter, columns or an order first"),
         ({"query": "ordering=colour"}, "query", "“colour” is not allowed. Allowed: "),
-        ({"query": "label=%3Dpayments"}, "query", "“=payments” is no label"),
+        ({"query": "label=%3Dpayments"}, "query", "“=payments” is not a label"),
         ({"name": "two\nlines"}, "name", "Enter a name of one line"),
         ({"is_shared": "perhaps"}, "is_shared", "Must be a valid boolean."),
     ],

@@ -194,7 +194,7 @@ def test_a_range_before_logs_were_followed_or_events_kept_has_more(followed, api
     found = completeness(api, **{"from": ago(WEEK + 3600).isoformat()})
     assert found["unknown_reason"] == (
         "client logs are followed only since 2026-03-07 02:59:00 UTC; broker logs are followed only since"
-        " 2026-03-07 02:59:00 UTC; events of logs are kept only since 2026-03-07 03:00:00 UTC"
+        " 2026-03-07 02:59:00 UTC; log events are retained only since 2026-03-07 03:00:00 UTC"
     )
 
 

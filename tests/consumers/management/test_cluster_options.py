@@ -68,7 +68,10 @@ def test_a_secret_may_be_replaced_alone(monkeypatch):
         (["--namesrv", "nowhere"], "--namesrv: .*host:port"),
         (["--proxy", "10.0.0.7"], "--proxy: .*host:port"),
         (["--offset-files", "relative.json"], "--offset-files: .*absolute"),
-        (["--offset-files", "/data/admin_password"], "--offset-files: /data/admin_password names no offset file"),
+        (
+            ["--offset-files", "/data/admin_password"],
+            "--offset-files: /data/admin_password does not name an offset file",
+        ),
         (["--offset-files", "/etc/offsets.json"], "--offset-files: .* is outside of the folders"),
         (["--offset-files", "/data/../etc/offsets.json"], "--offset-files: .* is outside of the folders"),
         (["--offset-files", "/*/offsets.json"], "--offset-files: .* is outside of the folders"),
@@ -76,8 +79,8 @@ def test_a_secret_may_be_replaced_alone(monkeypatch):
         (["--broker-logs", "Mars/Olympus=/logs/broker.log"], "--broker-logs: .*no time zone"),
         (["--tls-ca", "ca.pem"], "--tls-ca: Name the file from '/'"),
         (["--tls-key", "/key.pem"], "--tls-key: .*certificate"),
-        (["--tls-any-host"], "--tls-any-host: It needs authorities of your own"),
-        (["--tls-ca", "/ca.pem", "--tls-skip-verify"], "--tls-ca: .*not verified"),
+        (["--tls-any-host"], "--tls-any-host: It needs your own authorities"),
+        (["--tls-ca", "/ca.pem", "--tls-skip-verify"], "--tls-ca: .*without certificate verification"),
     ],
 )
 def test_it_refuses_what_makes_no_sense_and_changes_nothing(args, complaint):

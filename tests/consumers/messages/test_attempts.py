@@ -158,7 +158,7 @@ def test_a_crash_of_other_offsets_does_not_cover_it(group: ConsumerGroup) -> Non
     a_repeat(group, **crash_at(590))
     answer = message_attempts(group, found(original(610, offset=1020), offset=1100))
     assert (only(answer).repeat, only(answer).repeats) == (None, [])
-    assert only(answer).unknown["repeat"] == "no repeat that was found covers it"
+    assert only(answer).unknown["repeat"] == "no known repeat covers it"
 
 
 def test_retries_of_a_minute_cover_the_copies_that_arrived_in_it(group: ConsumerGroup) -> None:
@@ -298,7 +298,7 @@ def test_a_copy_on_a_delay_level_says_when_it_is_due(group: ConsumerGroup) -> No
     assert [one.unknown.get("due_at") for one in answer.attempts] == [
         "it does not wait on a delay level",
         None,
-        "the broker did not say when it is due",
+        "the broker did not report when it is due",
     ]
 
 

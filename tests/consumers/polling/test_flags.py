@@ -41,7 +41,7 @@ OFFLINE = {"online": False, "offline_since": ago(10 * DAY)}
     ("sentence", "fields", "expected"),
     [
         ("an ordinary group has none", {}, []),
-        ("a group of RocketMQ's own", {"kind": "system"}, [Flag.SYSTEM]),
+        ("a RocketMQ system group", {"kind": "system"}, [Flag.SYSTEM]),
         ("its consumption is switched off", {"consume_enable": False}, [Flag.PAUSED]),
         ("a store of its own", {"outside_store": "com.acme.RedisOffsetStore"}, [Flag.OUTSIDE_STORE]),
         ("broadcasting", {"message_model": "BROADCASTING"}, [Flag.BROADCASTING]),

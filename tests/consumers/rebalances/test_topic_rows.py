@@ -43,7 +43,7 @@ def test_evidence_carries_its_sentence_and_no_null(billing):
     [row] = rebalance_rows(RebalanceFilters()).rows
     [evidence] = row.evidence
     assert evidence.keys() == {"cause", "client_id", "sentence"}
-    assert evidence["sentence"].startswith("a@1 went away between 02:49:45")
+    assert evidence["sentence"].startswith("a@1 left or crashed between 02:49:45")
 
 
 def test_every_null_has_its_reason(billing):

@@ -123,7 +123,7 @@ def test_readings_that_are_kept_no_more_are_a_gap(billing: ConsumerGroup) -> Non
 def test_members_that_are_seldom_asked_may_have_come_to_rest_between(billing: ConsumerGroup) -> None:
     a_rebalance(billing, ago(1000), **(GOES_ON | {"polls": 17}))
     one = found(billing)
-    assert (one.seconds, one.reason) == (None, "its members were asked only 17 times within 16 min of changes")
+    assert (one.seconds, one.reason) == (None, "its members were polled only 17 times within 16 min of changes")
 
 
 def test_what_was_before_its_episode_tells_nothing_though_another_group_changed_then(billing: ConsumerGroup) -> None:

@@ -66,26 +66,26 @@ def test_a_restore_bears_what_it_restores(group: ConsumerGroup, asker: Asker) ->
     [
         (a_wish(reason=" "), "needs a reason"),
         (a_wish(reason="x" * 2001), "longer than 2000"),
-        (a_wish(ResetKind.OFFSET, -1), "no offset"),
+        (a_wish(ResetKind.OFFSET, -1), "not an offset"),
         (a_wish(ResetKind.COPY, "billing"), "copied from itself"),
         (a_wish(ResetKind.COPY, "Billing"), "No poll of the cluster prod has found the group Billing"),
         (a_wish(ResetKind.MOMENT, "2026-03-01T00:00:00Z"), "stored for 48 hours"),
         (a_wish(ResetKind.RESTORE, "0" * 32), "no reset 00000000-0000-0000-0000-000000000000 of this group"),
         (a_wish(topics=()), "No topics are chosen"),
-        (a_wish(topics=("orders",)), "has seen the topic orders"),
+        (a_wish(topics=("orders",)), "has found the topic orders"),
         (a_wish(topics=("Orders", "Orders")), "twice: Orders"),
-        (a_wish(topics=("%DLQ%billing",)), "send them again instead"),
+        (a_wish(topics=("%DLQ%billing",)), "resend its messages instead"),
         (a_wish(topics=("%RETRY%shipping",)), "retry topic of another group"),
-        (a_wish(topics=("SCHEDULE_TOPIC_XXXX",)), "topic of RocketMQ's own"),
-        (a_wish(brokers=("broker-z",)), "has seen the broker broker-z"),
-        (a_wish(queues=(QueueKey("Orders", "broker-z", 0),)), "has seen the broker broker-z"),
+        (a_wish(topics=("SCHEDULE_TOPIC_XXXX",)), "RocketMQ system topic"),
+        (a_wish(brokers=("broker-z",)), "has found the broker broker-z"),
+        (a_wish(queues=(QueueKey("Orders", "broker-z", 0),)), "has found the broker broker-z"),
         (
             a_wish(topics=("%RETRY%billing",), queues=(QueueKey("Orders", "broker-a", 0),)),
-            "Orders/broker-a/0 is none of the chosen",
+            "Orders/broker-a/0 is not in the chosen",
         ),
         (
             a_wish(ResetKind.OFFSETS, [{"topic": "%DLQ%billing", "broker": "broker-a", "queue_id": 0, "offset": 1}]),
-            "send them again instead",
+            "resend its messages instead",
         ),
     ],
 )
@@ -154,7 +154,7 @@ def test_the_past_finds_queues_of_its_own(asker: Asker, kind: ResetKind) -> None
     group = a_group(a_cluster())
     value = str(a_reset(group, ResetStatus.APPLIED).pk) if kind == ResetKind.RESTORE else ago(60).isoformat()
     assert request_plan("prod", "billing", a_wish(kind, value), asker, NOW).status == ResetStatus.PLANNING
-    with pytest.raises(ResetRefused, match="has seen the topic Orders"):
+    with pytest.raises(ResetRefused, match="has found the topic Orders"):
         request_plan("prod", "billing", a_wish(kind, value, topics=("Orders",)), asker, NOW)
 
 

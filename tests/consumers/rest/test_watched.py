@@ -12,7 +12,7 @@ HOUR = 3600
 OF_GROUP = "/api/v1/groups/prod/billing/"
 URLS = ("/api/v1/rebalances/", "/api/v1/repeats/", f"{OF_GROUP}rebalances/", f"{OF_GROUP}repeats/")
 MORE = (
-    "for part of this time brokers were not scraped, members not reported, readings not evaluated, or no record is left"
+    "for part of this time brokers were not scraped, members not reported, scrapes not evaluated, or no record is left"
     " of it: there may be more"
 )
 

@@ -66,9 +66,7 @@ def test_a_window_from_before_volumes_were_recorded_says_so(group):
     a_run(NOW)
     a_window(group, 1, into=None, out=None, dead=None, consumed=None)
     [window] = the_volumes(1).windows
-    assert window.unknown == dict.fromkeys(
-        ("into_retry", "out_of_retry", "into_dlq", "consumed"), "not recorded at that time"
-    )
+    assert window.unknown == dict.fromkeys(("into_retry", "out_of_retry", "into_dlq", "consumed"), "not recorded then")
 
 
 def test_what_is_not_aggregated_yet_makes_no_total_unknown(group):

@@ -41,7 +41,7 @@ def test_nothing_is_hatched_where_all_is_known() -> None:
     ("dead", "said"),
     [
         (line("dead", None), SILENT),
-        (line("dead", None, reason="not recorded at that time"), f"retried: {SILENT}; dead: not recorded at that time"),
+        (line("dead", None, reason="not recorded then"), f"retried: {SILENT}; dead: not recorded then"),
         (line("dead", None, reason=None), f"retried: {SILENT}; dead: no reason recorded"),
         (line("dead", 4), f"retried: {SILENT}"),
     ],

@@ -70,7 +70,7 @@ def test_no_message_of_the_catalogue_counts_one_as_several() -> None:
 ONE = {
     stored_reason(ResendCause.TOO_MANY_SINCE, messages=1, searched=1): "1 message arrived since; only",
     stored_reason(ResendCause.FAILURES_IN_A_ROW, messages=1): "Stopped: 1 message in a row",
-    stored_reason(ReasonCode.SELDOM_ASKED, times=1, changing_seconds=90): "were asked only once within",
+    stored_reason(ReasonCode.SELDOM_ASKED, times=1, changing_seconds=90): "were polled only once within",
     stored_reason(ReasonCode.MEMBER_RATES_EXPIRED, days="1"): "is retained for 1 day",
     stored_reason(PollProblem.NOT_ASKED_AFTER_FAILURES, error="x", failures=1, until="y"): "after 1 failure in a row",
 }

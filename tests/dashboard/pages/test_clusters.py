@@ -79,7 +79,7 @@ def test_it_says_how_long_a_broker_keeps_messages(admin_client: Client, config: 
     [
         ({}, "its configuration was not read yet"),
         ({"config_error": "no permission"}, "no permission"),
-        ({"config_at": ago(60)}, "its configuration does not say"),
+        ({"config_at": ago(60)}, "not in its configuration"),
         ({"broker_id": 1}, "only masters are asked for their configuration"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_store_of_objects_has_no_end_that_is_known(admin_client: Client) -> No
     assert "disk floor reached in unknown" in text
 
 
-@pytest.mark.parametrize(("read_at", "problem"), [(ago(5), "none"), (ago(600), "not read to its end of late")])
+@pytest.mark.parametrize(("read_at", "problem"), [(ago(5), "none"), (ago(600), "not read to its end lately")])
 def test_a_log_that_is_not_read_any_more_is_not_said_to_have_no_problem(
     admin_client: Client, read_at: Any, problem: str
 ) -> None:

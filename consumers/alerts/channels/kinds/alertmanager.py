@@ -142,7 +142,7 @@ def password(value: Any) -> str:
 def user_name(value: Any) -> str:
     entered = password(value)
     if ":" in entered:
-        raise WrongValue(gettext("A user name of HTTP has no ':'."))
+        raise WrongValue(gettext("An HTTP user name must not contain ':'."))
     return entered
 
 
@@ -150,7 +150,7 @@ def wrong_together(values: Mapping[str, Any]) -> dict[str, str]:
     if values["token"] and (values["username"] or values["password"]):
         return {"token": gettext("Enter either a token or a user name with its password.")}
     if values["password"] and not values["username"]:
-        return {"username": gettext("A password has a user name.")}
+        return {"username": gettext("A password needs a user name.")}
     return {}
 
 

@@ -56,14 +56,14 @@ def checked_apprise_url(url: str) -> str:
     """Raises WrongValue with a sentence that does not repeat the URL: the URL is a secret."""
     found = SCHEMA.match(url)
     if not found:
-        raise WrongValue(gettext("It is one URL of Apprise, as slack://… or https://hooks.slack.com/…."))
+        raise WrongValue(gettext("Must be one Apprise URL, such as slack://… or https://hooks.slack.com/…."))
     try:
         asked = parse_qsl(urlsplit(url).query, keep_blank_values=True)
     except ValueError:
-        raise WrongValue(gettext("It is not a URL: a host of IPv6 stands between '[' and ']'.")) from None
+        raise WrongValue(gettext("Not a URL: write an IPv6 host between '[' and ']'.")) from None
     options = {name.strip().lstrip("+-:").lower() for name, _ in asked}
     if options & READ_FILES:
-        raise WrongValue(gettext("Options that name files are not taken: %s.") % listed(sorted(options & READ_FILES)))
+        raise WrongValue(gettext("Options that name files are not allowed: %s.") % listed(sorted(options & READ_FILES)))
     schema = _schema(url)
     if schema not in ALLOWED:
         raise WrongValue(

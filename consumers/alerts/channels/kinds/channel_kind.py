@@ -72,5 +72,5 @@ def origin_of(fields: SealedFields) -> str:
 def header_text(value: Any) -> str:
     """A text that is valid in an HTTP header."""
     if not isinstance(value, str) or len(value) > 1000 or not PRINTABLE.fullmatch(value):
-        raise WrongValue(gettext("It is text of at most 1000 characters of ASCII, without control characters."))
+        raise WrongValue(gettext("Must be at most 1000 ASCII characters, without control characters."))
     return value

@@ -117,14 +117,14 @@ def page(words: Rendered) -> str:
 
 def recipients(value: Any) -> list[str]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= MOST_RECIPIENTS:
-        raise WrongValue(gettext("It is a list of 1 to %s addresses of e-mail.") % MOST_RECIPIENTS)
+        raise WrongValue(gettext("Must be a list of 1 to %s e-mail addresses.") % MOST_RECIPIENTS)
     found = []
     for one in value:
         try:
             address = str(text(254, required=True)(one))
             validate_email(address)
         except (ValidationError, WrongValue):
-            raise WrongValue(gettext("%s is not an address of e-mail.") % ascii(one)[:100]) from None
+            raise WrongValue(gettext("%s is not an e-mail address.") % ascii(one)[:100]) from None
         found.append(address)
     return list(dict.fromkeys(found))
 

@@ -51,18 +51,23 @@ def signing_secret(value: Any) -> str:
     entered = header_text(value)
     if len(entered) < SHORTEST_SECRET:
         raise WrongValue(
-            gettext("A secret that signs has at least %s characters: openssl rand -hex 32.") % SHORTEST_SECRET
+            gettext("A signing secret needs at least %s characters: openssl rand -hex 32.") % SHORTEST_SECRET
         )
     return entered
 
 
 def headers(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or len(value) > MOST_HEADERS:
-        raise WrongValue(gettext('It is an object of at most %s headers, as {"X-Team": "payments"}.') % MOST_HEADERS)
+        raise WrongValue(
+            gettext('Must be an object of at most %s headers, such as {"X-Team": "payments"}.') % MOST_HEADERS
+        )
     for name, content in value.items():
         if not isinstance(name, str) or not HEADER_NAME.fullmatch(name) or OWN_HEADERS.fullmatch(name):
             raise WrongValue(
-                gettext("A header's name has letters, digits and '-'; those that frame a request are Consumerscope's.")
+                gettext(
+                    "A header name may contain letters, digits and '-'. Consumerscope itself sets the headers that "
+                    "frame a request."
+                )
             )
         if (
             not isinstance(content, str)
@@ -70,7 +75,7 @@ def headers(value: Any) -> dict[str, str]:
             or not PRINTABLE.fullmatch(content)
             or not content.strip()
         ):
-            raise WrongValue(gettext("The value of %s is text of 1 to 1000 characters of ASCII.") % name)
+            raise WrongValue(gettext("The value of %s must be 1 to 1000 ASCII characters.") % name)
     return {str(name): str(content) for name, content in value.items()}
 
 

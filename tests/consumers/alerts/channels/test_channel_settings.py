@@ -67,7 +67,7 @@ def test_a_channel_needs_its_address_and_nothing_else(fields: dict[str, Any]) ->
         ({"kind": "webhook", "name": "x", "url": "https://a.example"}, "secret", "must be given"),
         (WEBHOOK | {"secret": "short"}, "secret", "at least 16"),
         (WEBHOOK | {"secret": "é" * 20}, "secret", "ASCII"),
-        (WEBHOOK | {"secret": 5}, "secret", "text"),
+        (WEBHOOK | {"secret": 5}, "secret", "characters"),
         (WEBHOOK | {"url": "http://2130706433/"}, "url", "four decimal numbers"),
         (WEBHOOK | {"headers": {"Host": "x"}}, "headers", "frame a request"),
         (WEBHOOK | {"headers": {"content-length": "1"}}, "headers", "frame a request"),
@@ -78,24 +78,24 @@ def test_a_channel_needs_its_address_and_nothing_else(fields: dict[str, Any]) ->
         (WEBHOOK | {"headers": {f"X-{n}": "1" for n in range(11)}}, "headers", "10"),
         (WEBHOOK | {"title_template": "x"}, "title_template", "JSON"),
         (WEBHOOK | {"recipients": ["a@example.org"]}, "recipients", "of kind webhook has no recipients"),
-        (WEBHOOK | {"colour": "red"}, "colour", "no such field"),
+        (WEBHOOK | {"colour": "red"}, "colour", "Unknown field"),
         (WEBHOOK | {"severities": ["bad"]}, "severities", "critical, warning, info"),
         (WEBHOOK | {"rules": [12345]}, "rules", "no rule 12345"),
-        (WEBHOOK | {"rules": [True]}, "rules", "ids"),
+        (WEBHOOK | {"rules": [True]}, "rules", "rule IDs"),
         (WEBHOOK | {"rules": [2**70]}, "rules", "no rule"),
-        (WEBHOOK | {"labels": {"team name": "x"}}, "labels", "label's name"),
+        (WEBHOOK | {"labels": {"team name": "x"}}, "labels", "label name"),
         (ALERTMANAGER | {"url": "http://alertmanager:9093/api/v2/alerts"}, "url", "without /api/v2/alerts"),
         (ALERTMANAGER | {"url": "http://alertmanager:9093/?x=1"}, "url", "own address"),
         (ALERTMANAGER | {"token": "t", "username": "u"}, "token", "either"),
         (ALERTMANAGER | {"password": "p"}, "username", "user name"),
-        (ALERTMANAGER | {"username": "a:b", "password": "p"}, "username", "no ':'"),
+        (ALERTMANAGER | {"username": "a:b", "password": "p"}, "username", "not contain ':'"),
         (EMAIL | {"recipients": []}, "recipients", "1 to 20"),
         (EMAIL | {"recipients": "a@example.org"}, "recipients", "list"),
-        (EMAIL | {"recipients": ["nobody"]}, "recipients", "not an address"),
-        (EMAIL | {"recipients": ["a@example.org\nBcc: b@example.org"]}, "recipients", "not an address"),
-        (EMAIL | {"recipients": [5]}, "recipients", "not an address"),
-        (EMAIL | {"recipients": ["a@\ud800.org"]}, "recipients", "not an address"),
-        (EMAIL | {"body_template": "{% load static %}"}, "body_template", "not understood"),
+        (EMAIL | {"recipients": ["nobody"]}, "recipients", "not an e-mail address"),
+        (EMAIL | {"recipients": ["a@example.org\nBcc: b@example.org"]}, "recipients", "not an e-mail address"),
+        (EMAIL | {"recipients": [5]}, "recipients", "not an e-mail address"),
+        (EMAIL | {"recipients": ["a@\ud800.org"]}, "recipients", "not an e-mail address"),
+        (EMAIL | {"body_template": "{% load static %}"}, "body_template", "Could not read the template"),
         (EMAIL | {"title_template": "{% for a, b in events %}{% endfor %}"}, "title_template", "could not be filled"),
         (EMAIL | {"url": "https://a.example"}, "url", "of kind email has no url"),
     ],
@@ -137,7 +137,7 @@ def test_a_kept_password_is_not_sent_to_another_host() -> None:
 
 
 def test_the_kind_of_a_channel_never_changes() -> None:
-    assert "stays so" in errors_of({"kind": "email"}, a_webhook("https://hooks.example.org/x"))["kind"]
+    assert "cannot be changed" in errors_of({"kind": "email"}, a_webhook("https://hooks.example.org/x"))["kind"]
 
 
 def test_two_channels_have_two_names() -> None:

@@ -22,7 +22,7 @@ NOT_FOUND = stored_reason(DeliveryResult.REFUSED, said="404 Not Found")
         (Answer(500, "Internal Server Error", ""), DeliveryResult.ANSWERED, "500 Internal Server Error"),
         (Answer(429, "Too Many Requests", ""), DeliveryResult.ANSWERED, "429 Too Many Requests"),
         (Answer(404, "Not Found", "no hook"), DeliveryResult.REFUSED, "refused (404 Not Found: no hook)"),
-        (Answer(200, "OK", "\x01"), DeliveryResult.ANSWERED_NO_TEXT, "200 OK: an answer that is no text"),
+        (Answer(200, "OK", "\x01"), DeliveryResult.ANSWERED_NO_TEXT, "200 OK: a response that is not text"),
         (Answer(200, "", '{"code": 19001}'), DeliveryResult.ANSWERED, '200: {"code": 19001}'),
     ],
 )

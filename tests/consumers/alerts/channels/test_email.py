@@ -49,7 +49,7 @@ def told(channel: Channel, delivery: Delivery, clock: FakeClock) -> tuple[str, s
 def test_a_mail_has_a_title_a_text_and_a_page(server: SmtpReceiver, incident: Incident) -> None:
     channel = mailbox()
     delivery = a_message(channel, an_incident_event(incident))
-    assert told(channel, delivery, FakeClock()) == ("sent", "1 of 1 recipients taken by the mail server.")
+    assert told(channel, delivery, FakeClock()) == ("sent", "1 of 1 recipients accepted by the mail server.")
     [(recipient, mail)] = server.mails
     assert (recipient, mail["To"]) == ("ann@example.org", "ann@example.org")
     assert mail["Subject"] == "FIRING · Far behind: billing"
@@ -77,7 +77,7 @@ def test_who_is_refused_keeps_nobody_else_from_it_and_nobody_gets_it_twice(
     server.refuse = {"bob@example.org": ["451 come later"]}
     channel, clock = mailbox("ann@example.org", "bob@example.org", "eve@example.org"), FakeClock()
     delivery = a_message(channel, an_incident_event(incident))
-    answer = "2 of 3 recipients taken by the mail server. bob@example.org was refused: 451 come later."
+    answer = "2 of 3 recipients accepted by the mail server. bob@example.org was refused: 451 come later."
     assert told(channel, delivery, clock) == ("waiting", answer)
     assert told(channel, delivery, clock)[0] == "sent"
     assert [recipient for recipient, _ in server.mails] == ["ann@example.org", "eve@example.org", "bob@example.org"]

@@ -56,7 +56,7 @@ def test_one_that_no_worker_took_up_in_time_is_dropped(receiver: HttpReceiver) -
     assert deliver(channel.pk, clock, clock.pause) is None
     test.refresh_from_db()
     assert (test.status, receiver.received) == ("dropped", [])
-    assert "No worker took the test up" in str(stored_words(test.error))
+    assert "No worker started the test" in str(stored_words(test.error))
 
 
 def test_alertmanager_forgets_a_test_by_itself(receiver: HttpReceiver) -> None:

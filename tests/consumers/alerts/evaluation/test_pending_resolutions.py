@@ -176,7 +176,7 @@ def test_an_end_stands_as_dropped_while_its_channel_is_off(rule: AlertRule) -> N
     report = a_round(ago(60), {"billing": FINE}, rule)
     dropped = Delivery.objects.get(number=2)
     assert (dropped.status, dropped.next_try_at, report.deliveries) == ("dropped", None, 0)
-    assert stored_words(dropped.error) == "The channel was switched off when it ended."
+    assert stored_words(dropped.error) == "The channel was disabled when the incident resolved."
     goes(30, {"billing": FINE})
     assert Delivery.objects.count() == 2
 

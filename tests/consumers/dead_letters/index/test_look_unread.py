@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
         ),
         (
             "the broker[10.0.0.1] pulling message is forbidden",
-            "the broker lets nobody read: set its brokerPermission to 6.",
+            "does not allow reads: set its brokerPermission to 6.",
         ),
         (
             "User:monitor has no permission to access Topic:%DLQ%billing from 10.0.0.2, no matched policies.",

@@ -84,7 +84,7 @@ def test_a_master_that_is_back_is_read_again():
 
 def test_a_broker_that_failed_twice_is_not_asked_until_the_period_is_over():
     parts = [part_of(reading) for reading in read(0, 15, 30, 44, 45)]
-    assert ["not asked until" in stored_words(part.error) for part in parts] == [False, True, True, True, True]
+    assert ["not asked again until" in stored_words(part.error) for part in parts] == [False, True, True, True, True]
     assert "02:00:45" in parts[3].error
     assert "02:01:15" in parts[4].error
 
@@ -131,7 +131,7 @@ def test_a_busy_broker_is_unknown_with_that_reason_and_left_alone():
     for part in parts:
         assert (part.read, part.rows) == (False, None)
         assert "SYSTEM_BUSY" in part.error
-        assert "not asked until" in stored_words(part.error)
+        assert "not asked again until" in stored_words(part.error)
 
 
 def test_a_broker_that_is_no_longer_busy_is_read_after_its_pause():

@@ -28,14 +28,14 @@ def test_a_broker_is_asked_in_every_reading_before_it_failed_three_times_in_a_ro
 
 def test_after_three_failures_in_a_row_it_is_left_alone_for_the_period_and_says_so():
     circuit = a_circuit(DEAD, DEAD, DeadlineExceeded("no answer", address="b:1"))
-    expected = "b:1: no answer; after 3 failures in a row it is not asked until 2026-03-01 02:01:00 UTC"
+    expected = "b:1: no answer; after 3 failures in a row not asked again until 2026-03-01 02:01:00 UTC"
     assert [stored_words(circuit.not_asked(at(second))) for second in (31, 59, 60)] == [expected, expected, None]
 
 
 def test_a_probe_that_fails_begins_another_period():
     circuit = a_circuit(DEAD, DEAD, DEAD)
     assert stored_words(circuit.note(DEAD, at(60), 1.0)) == (
-        "b:1: refused; after 4 failures in a row it is not asked until 2026-03-01 02:01:30 UTC"
+        "b:1: refused; after 4 failures in a row not asked again until 2026-03-01 02:01:30 UTC"
     )
     assert (circuit.not_asked(at(89)) is None, circuit.not_asked(at(90))) == (False, None)
 
@@ -65,7 +65,7 @@ def test_the_reason_says_that_it_is_busy_and_until_when():
     circuit = a_circuit(BUSY)
     assert stored_words(circuit.not_asked(at(9))) == (
         "b:1: GET_ALL_CONSUMER_OFFSET (43) was refused with SYSTEM_BUSY (2): too many requests; "
-        "it is not asked until 2026-03-01 02:00:10 UTC"
+        "not asked again until 2026-03-01 02:00:10 UTC"
     )
 
 

@@ -28,7 +28,7 @@ def test_it_reads_what_the_globs_name(tmp_path):
 
 def test_globs_that_make_no_sense_are_an_error(tmp_path):
     (failure,) = read_files("config/*.json", (), FileLimits(folders=("/",)), NOW, refuse_to_sleep).files
-    assert "is no absolute path" in why(failure)
+    assert "is not an absolute path" in why(failure)
 
 
 def test_a_file_that_vanished_is_an_error_and_the_others_are_read(tmp_path):

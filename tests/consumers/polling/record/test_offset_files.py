@@ -121,14 +121,14 @@ def test_without_a_lake_nothing_is_said_to_be_kept(cluster, lake):
     record_files(cluster, taken(60, a_file(broker="broker-a")), None)
     row = OffsetFile.objects.get()
     assert (row.read_at, row.rows) == (at(0), 2)
-    assert problem_words(row.error).startswith("Its offsets are not kept")
+    assert problem_words(row.error).startswith("Its offsets are not stored")
 
 
 def test_a_lake_that_cannot_be_written_is_an_error_of_the_files_alone(cluster, tmp_path):
     (tmp_path / "stored_offsets").write_text("in the way")
     record_files(cluster, taken(0, FILE), Lake.at(str(tmp_path)))
     row = OffsetFile.objects.get()
-    assert (row.read_at, problem_words(row.error).startswith("Its offsets are not kept")) == (None, True)
+    assert (row.read_at, problem_words(row.error).startswith("Its offsets are not stored")) == (None, True)
 
 
 def test_a_mount_that_hangs_leaves_what_was_read_before(cluster, lake):

@@ -57,7 +57,7 @@ def test_wherever_a_worker_is_killed_no_queue_is_moved_twice_and_only_the_one_in
     check(site, reset)
 
 
-DOUBT = "Nobody looked for a while: a member may have joined, consumed and left meanwhile."
+DOUBT = "Nothing was read for a while: a member may have joined, consumed and left meanwhile."
 
 
 # By the step that its row is left with: the reading of the clock at which the worker dies after the broker answered.

@@ -131,7 +131,11 @@ def test_the_evidence_names_who_committed_over_it() -> None:
         ([(0, TARGET), (3, "broker-a is silent")], {}, "After that it could not be read: broker-a is silent."),
         ([(0, TARGET), (3, "silent"), (6, 9100)], {"then": ONE}, "a restarted broker has forgotten"),
         ([(0, TARGET), (3, 9100)], {"then": ONE, "seen": [(0, SILENT)]}, "unknown: broker-b: it is silent."),
-        ([(0, TARGET)], {"then": ONE, "commit_seconds": 90.0}, "Members commit only every 90 s, too seldom to tell."),
+        (
+            [(0, TARGET)],
+            {"then": ONE, "commit_seconds": 90.0},
+            "Members commit only every 90 s, too rarely to confirm it.",
+        ),
     ],
 )
 def test_what_is_not_known_has_its_reason(readings: Readings, given: dict[str, Any], words: str) -> None:

@@ -131,7 +131,7 @@ UNKNOWN = [
     ("not told", one(consume_enable=None), Name.ENABLED, "has reported whether the group may consume"),
     ("absent, offline", replace(one(configured=False), online=False), Name.GROUP_EXISTS, "autoCreateSubscriptionGroup"),
     ("just gone", one(configured=False, since=ago(30)), Name.GROUP_EXISTS, "autoCreateSubscriptionGroup"),
-    ("queues not seen", one(read_queues=None), Name.RETRY_QUEUES, "No reading has seen the queues"),
+    ("queues not seen", one(read_queues=None), Name.RETRY_QUEUES, "No scrape has found the queues"),
     ("no member", facts(clients=[], online=False), Name.SINGLE, "The group has no member"),
     ("no member", facts(clients=[], online=False), Name.ORIGINALS, "The group has no member"),
     ("not asked", facts(clients=[], membership_unknown="refused"), Name.TIMEOUT, "refused"),

@@ -28,15 +28,15 @@ def test_it_reads_entries_with_and_without_a_broker(text, globs):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("config/consumerOffset.json", "is no absolute path"),
-        ("~/.rocketmq_offsets/*/*/offsets.json", "is no absolute path"),
-        ("broker-a=", "is no absolute path"),
+        ("config/consumerOffset.json", "is not an absolute path"),
+        ("~/.rocketmq_offsets/*/*/offsets.json", "is not an absolute path"),
+        ("broker-a=", "is not an absolute path"),
         (f"={FILE}", "has no broker's name before its '='"),
         (f"broker a={FILE}", "has no broker's name before its '='"),
         ("/data/**/offsets.json", "may walk a whole disk"),
         ("/data/a/config/", "names a folder"),
         (f"{FILE}.bak", "names a backup"),
-        ("/a\0b", "no path can hold"),
+        ("/a\0b", "no path can contain"),
         (f"a={FILE};b={FILE}", "is named twice"),
     ],
 )

@@ -135,11 +135,11 @@ def test_every_default_rule_is_kept_as_its_form_shows_it(operator, language):
 @pytest.mark.parametrize(
     ("wrong", "field", "says"),
     [
-        ({"name": ""}, "name", "must not be empty"),
+        ({"name": ""}, "name", "Must not be empty"),
         ({"measure": "mood"}, "measure", "Choose a measure"),
         ({"threshold": "soon"}, "threshold", "Write a length of time"),
         ({"threshold": ""}, "threshold", "give it a threshold"),
-        ({"clear_threshold": "20 min"}, "clear_threshold", "over the threshold"),
+        ({"clear_threshold": "20 min"}, "clear_threshold", "at or below the threshold"),
         ({"for_seconds": "soon"}, "for_seconds", "Write a length of time"),
         ({"labels": "payments"}, "labels", "is not a label"),
         ({"overrides": "audit"}, "overrides", "is not an override"),

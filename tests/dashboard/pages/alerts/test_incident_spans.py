@@ -58,7 +58,7 @@ def test_one_without_evidence_says_no_empty_sentence() -> None:
     ("mark", "words"),
     [
         (a_mark(None, evidence=""), "warning · Far behind, pending for 5 min"),
-        (a_mark(None, 60, evidence=""), "warning · Far behind, over after 4 min without firing"),
+        (a_mark(None, 60, evidence=""), "warning · Far behind, resolved after 4 min without firing"),
     ],
 )
 def test_one_that_has_not_fired_says_so(mark: IncidentMark, words: str) -> None:

@@ -163,7 +163,7 @@ def test_templates_are_tried_on_the_newest_incident_without_keeping_them(operato
 
 def test_a_template_that_fails_says_why(operator: Client) -> None:
     answer = operator.post("/alerts/channels/add/", MAIL | {"look": "1", "body_template": "{% include 'x' %}"})
-    assert "The template is not understood" in shown(answer)
+    assert "Could not read the template" in shown(answer)
     assert "Example: a test, because nothing has fired yet" in shown(answer)
 
 

@@ -122,7 +122,7 @@ def test_a_letter_says_how_it_was_sent_again_and_who_sent_it_to_die(
 def test_what_a_letter_does_not_say_is_said(admin_client: Client, billing: ConsumerGroup) -> None:
     a_letter(billing, message_id=None, keys=None, tags=None, origin_topic=None, stored_id="STORED")
     said = text(admin_client.get(URL).text)
-    assert "STORED stored ID : the message has no id of its producer" in said.replace("&#x27;", "'")
+    assert "STORED stored ID : the producer gave the message no ID" in said.replace("&#x27;", "'")
     assert "not in the message" in said
 
 

@@ -102,7 +102,7 @@ def test_progress_is_said_while_it_is_applied(viewer: Client, billing: ConsumerG
     assert f'hx-get="/resets/{reset.pk}/part/?"' in page.text
     answer = viewer.get(at(reset, "part/"), headers={"HX-Request": "true"})
     assert '<progress max="2" value="1"' in answer.text
-    assert '<div hx-swap-oob="innerHTML:#reset-said">1 of 2 queues are done with.' in answer.text
+    assert '<div hx-swap-oob="innerHTML:#reset-said">1 of 2 queues are done.' in answer.text
     assert "planned 1 · read back 1" in " ".join(answer.text.split())
     viewer.cookies["language"] = "zh-hans"
     assert "已回读 1" in viewer.get(at(reset, "part/"), headers={"HX-Request": "true"}).text

@@ -155,7 +155,7 @@ def test_a_channel_that_is_switched_off_drops_what_waits(
     Channel.objects.update(enabled=False)
     assert deliver(channel.pk, clock, clock.pause) is None
     assert (log(delivery)[0], receiver.received) == ("dropped", [])
-    assert "switched off" in str(stored_words(delivery.error))
+    assert "disabled" in str(stored_words(delivery.error))
 
 
 def test_one_that_was_removed_has_nothing_to_do() -> None:

@@ -65,9 +65,9 @@ def test_the_forms_that_services_document_are_taken(url: str, service: str) -> N
         ),
         *((f"{schema}://{TOKEN}", "docs/channels.md") for schema in ("syslog", "dbus", "file", "mailto", "rsyslog")),
         (f"https://hooks.example.org/{TOKEN}", "docs/channels.md"),
-        (TOKEN, "one URL of Apprise"),
-        (f"slack://T1JJ3T3L2/A1BRTD4JD/{TOKEN}?template=/etc/passwd", "name files are not taken: template"),
-        (f"slack://T1JJ3T3L2/A1BRTD4JD/{TOKEN}?+Template=x", "name files are not taken: template"),
+        (TOKEN, "one Apprise URL"),
+        (f"slack://T1JJ3T3L2/A1BRTD4JD/{TOKEN}?template=/etc/passwd", "name files are not allowed: template"),
+        (f"slack://T1JJ3T3L2/A1BRTD4JD/{TOKEN}?+Template=x", "name files are not allowed: template"),
         (f"mmost://[::1/{TOKEN}", "IPv6"),
     ],
 )
@@ -233,7 +233,7 @@ def test_changes_that_pagerduty_took_are_not_sent_again(
     clock = FakeClock()
     clock.at = deliver(channel.pk, clock, clock.pause) or clock.at
     delivery.refresh_from_db()
-    assert "took 2 of 3 changes" in str(stored_words(delivery.error))
+    assert "accepted 2 of 3 changes" in str(stored_words(delivery.error))
     deliver(channel.pk, clock, clock.pause)
     delivery.refresh_from_db()
     assert asked == [[one["key"] for one in notices], [notices[2]["key"]]]

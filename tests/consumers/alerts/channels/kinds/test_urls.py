@@ -26,17 +26,17 @@ def test_a_url_is_taken_apart(text: str, host: str, port: int, path: str, origin
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("ftp://example.org/", "begins with https:// or http://"),
-        ("file:///etc/passwd", "begins with https:// or http://"),
-        ("gopher://example.org/", "begins with"),
-        ("//example.org/", "begins with"),
+        ("ftp://example.org/", "must begin with https:// or http://"),
+        ("file:///etc/passwd", "must begin with https:// or http://"),
+        ("gopher://example.org/", "must begin with"),
+        ("//example.org/", "must begin with"),
         ("https://", "names no host"),
         ("https:///path", "names no host"),
         ("https://user:pw@example.org/", "Leave user and password out"),
         ("https://example.org@10.0.0.1/", "Leave user and password out"),
         ("https://example.org:443@10.0.0.1/", "Leave user and password out"),
-        ("https://example.org#@10.0.0.1/", "behind '#'"),
-        ("https://example.org/#x", "behind '#'"),
+        ("https://example.org#@10.0.0.1/", "after '#'"),
+        ("https://example.org/#x", "after '#'"),
         ("https://example.org\\@10.0.0.1/", "backslashes"),
         ("https://exa mple.org/", "without spaces"),
         ("https://example.org/\r\nHost: x", "without spaces"),
@@ -59,7 +59,7 @@ def test_a_url_is_taken_apart(text: str, host: str, port: int, path: str, origin
         ("http://example.org:/", "port"),
         ("http://-x.example.org/", "names no host"),
         ("https://a..b/", "names no host"),
-        ("https://example.org/" + "a" * 2000, "at most 2,000 characters"),
+        ("https://example.org/" + "a" * 2000, "at most 2,000 ASCII characters"),
     ],
 )
 def test_what_is_no_plain_url_is_refused_with_a_sentence(text: str, sentence: str) -> None:
