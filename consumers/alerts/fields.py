@@ -165,7 +165,7 @@ def lines(value: Any) -> str:
 
 def _text(value: Any, longest: int) -> str:
     if not isinstance(value, str):
-        raise WrongValue(gettext("It is text."))
+        raise WrongValue(gettext("Must be text."))
     stripped = value.replace("\r\n", "\n").strip()
     if len(stripped) > longest:
         raise WrongValue(gettext("At most %s characters are allowed.") % longest)
@@ -216,7 +216,7 @@ def truth(value: Any) -> bool:
 
 def number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WrongValue(gettext("It is a number."))
+        raise WrongValue(gettext("Must be a number."))
     if not 0 <= value <= LARGEST or math.isnan(value):
         raise WrongValue(gettext("Must be a number from 0 to %s.") % f"{LARGEST:.0e}")
     return float(value)

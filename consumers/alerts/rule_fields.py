@@ -168,7 +168,7 @@ def checked_rule(fields: Mapping[str, Any], rule: AlertRule | None = None) -> di
     values, errors = checked_fields(before | dict(fields), CHECKS)
     for field in RULE_FIELDS:
         if field.is_required and field.name not in values:
-            errors.setdefault(field.name, gettext("It must be given."))
+            errors.setdefault(field.name, gettext("Required."))
     if not {"measure", "comparison"} & errors.keys():
         for name, sentence in _together(values, errors):
             errors.setdefault(name, sentence)

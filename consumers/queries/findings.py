@@ -129,7 +129,7 @@ NO_TOPIC = gettext_lazy("it concerns no single topic")
 NO_BROKER = gettext_lazy("it concerns no single broker")
 NO_CLIENT = gettext_lazy("it concerns no single client")
 NO_LOG = gettext_lazy("no log has a line of it")
-NO_SINCE = gettext_lazy("nobody saw it begin")
+NO_SINCE = gettext_lazy("start unknown")
 
 
 def finding_row(

@@ -159,8 +159,8 @@ def _pull_stuck(found: Facts) -> list[str]:
 def _unknown(found: Facts) -> list[str]:
     if reset := found.get("reset"):
         follow = _("members drop queues whose offset was moved, and take them again")
-        return [_("queues changed hands"), _("during the reset by %s") % reset, follow]
-    return [_("queues changed hands"), _("no evidence of the cause")]
+        return [_("queues reassigned"), _("during the reset by %s") % reset, follow]
+    return [_("queues reassigned"), _("no evidence of the cause")]
 
 
 def _unnamed(found: Facts) -> list[str]:

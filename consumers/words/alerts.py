@@ -319,7 +319,7 @@ BUILT_IN_RULES = {
         gettext_noop("Oldest message waits for more than ten minutes."),
     ),
     "lag_messages": (
-        gettext_noop("More than 100,000 messages behind"),
+        gettext_noop("Lag above 100,000 messages"),
         gettext_noop("How long they wait depends on the topic: use a rule on time lag."),
     ),
     "drains_slowly": (gettext_noop("Drains for more than 4 hours"), gettext_noop("It catches up, but slowly.")),

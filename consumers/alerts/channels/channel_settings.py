@@ -214,7 +214,7 @@ def _checked_address(
     together = defaults_of(kind.fields) | before | values
     for field in kind.fields:
         if field.default is REQUIRED and not together.get(field.name):
-            errors.setdefault(field.name, gettext("It must be given."))
+            errors.setdefault(field.name, gettext("Required."))
     if not errors:
         errors = _sent_to_another_host(kind, together, before, values) or kind.wrong_together(together)
     return together, errors
@@ -262,7 +262,7 @@ def _columns_before(channel: Channel | None) -> dict[str, Any]:
 
 def _wrong_name(name: str | None, channel: Channel | None) -> dict[str, str]:
     if name is None:
-        return {"name": gettext("It must be given.")}
+        return {"name": gettext("Required.")}
     others = Channel.objects.filter(name=name)
     if channel is not None:
         others = others.exclude(pk=channel.pk)

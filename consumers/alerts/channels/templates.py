@@ -263,7 +263,7 @@ def checked_template(longest: int, example: Callable[[], dict[str, Any]]) -> Che
 
     def check(value: Any) -> str:
         if not isinstance(value, str):
-            raise WrongValue(gettext("It is text."))
+            raise WrongValue(gettext("Must be text."))
         text = value.replace("\r\n", "\n")
         if len(text) > longest or NO_TEXT.search(text):
             raise WrongValue(coded_reason(TemplateProblem.TOO_LONG, longest=longest))

@@ -139,7 +139,7 @@ def _unasked(conditions: RetryConditions) -> str | None:
     if not conditions.clients:
         return gettext("The group has no member.") if conditions.online is False else None
     silent = [client.client_id for client in conditions.clients if client.answered_at is None]
-    return gettext("Not heard yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
+    return gettext("Not reported yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
 
 def _unsaid(conditions: RetryConditions, setting: str | None) -> str | None:

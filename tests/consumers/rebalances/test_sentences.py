@@ -46,7 +46,7 @@ WHO = {"client_id": "search-3"}
             {"cause": "pull_stuck", "topic": "Orders", "broker": "broker-a", "queue_id": 0} | WHO,
             f"search-3 took Orders/broker-a/0 again {BOUNDS} · it had not pulled for 120 s",
         ),
-        ({"cause": "unknown"}, f"queues changed hands {BOUNDS} · no evidence of the cause"),
+        ({"cause": "unknown"}, f"queues reassigned {BOUNDS} · no evidence of the cause"),
     ],
 )
 def test_a_cause_says_its_facts(found, sentence):

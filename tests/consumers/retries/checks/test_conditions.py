@@ -140,7 +140,7 @@ UNKNOWN = [
     ("a silent member", facts(clients=[a_client(), silent_client("c2")]), Name.SINGLE, "unknown of: c2"),
     ("a silent member", facts(clients=[silent_client("c2")]), Name.IN_TURN, "unknown of: c2"),
     ("a member of unknown kind", with_client(orderly=None), Name.TIMEOUT, "unknown of: c1"),
-    ("a silent member", facts(clients=[silent_client("c2")]), Name.ORIGINALS, "Not heard yet: c2"),
+    ("a silent member", facts(clients=[silent_client("c2")]), Name.ORIGINALS, "Not reported yet: c2"),
     ("min offset not known", held(min_offset=None), Name.ORIGINALS, "min offset of Orders/broker-a/0"),
     ("never seen", facts(message_model=None, online=False, clients=[]), Name.RETRIED, "no member has been seen"),
     ("nothing held", facts(a_broker(holds=False)), Name.KEPT, "No known broker of prod has"),

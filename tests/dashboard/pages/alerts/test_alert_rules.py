@@ -151,7 +151,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_kept(operator, wrong,
     said = answer.content.decode()
     assert answer.status_code == 400
     assert says in dict(answer.context["problems"])[f"field-{field}"]
-    assert "This was not done:" in said
+    assert "Could not save:" in said
     assert "Look at its members." in said
     assert not AlertRule.objects.filter(name="Slow").exists()
 

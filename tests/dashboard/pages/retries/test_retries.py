@@ -42,7 +42,7 @@ def listed(client: Client, query: str = "") -> list[str]:
 
 def test_where_nothing_is_wrong_it_says_what_would_stand_there(admin_client: Client, group: ConsumerGroup) -> None:
     was_checked(group)
-    assert "No check fails." in section(admin_client, "failing")
+    assert "No failing checks." in section(admin_client, "failing")
     assert "No blocked queue is known." in section(admin_client, "blocked")
 
 
