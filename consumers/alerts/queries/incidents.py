@@ -207,7 +207,7 @@ def why_not_seen(since: datetime, until: datetime) -> str:
     if last is None:
         return ""
     if last.began_at is None:
-        return _("no evaluation of alert rules before %(end)s is known") % {"end": when(last.ended_at)}
+        return _("the first known evaluation of alert rules was at %(end)s") % {"end": when(last.ended_at)}
     words, more = {"begin": when(last.began_at), "end": when(last.ended_at)}, gaps.count() - 1
     if not more:
         return _("alert rules were not evaluated from %(begin)s to %(end)s") % words

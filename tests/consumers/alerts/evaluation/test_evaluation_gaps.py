@@ -29,7 +29,7 @@ def said(since: float, until: float = 0, status: IncidentStatus = IncidentStatus
 def test_before_the_first_evaluation_nothing_was_seen() -> None:
     evaluate_at(60, 45)
     assert gaps() == [(None, ago(60))]
-    assert said(3600) == "no evaluation of alert rules before 2026-03-14 02:59:00 UTC is known"
+    assert said(3600) == "the first known evaluation of alert rules was at 2026-03-14 02:59:00 UTC"
     assert said(59) is None
 
 
