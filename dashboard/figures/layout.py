@@ -148,6 +148,10 @@ TIMES: dict[str, Any] = {
 }
 
 
+# Half the longest word on a narrow figure.
+NEAR_END = 0.12
+
+
 def figure(
     traces: list[Figure],
     since: datetime,
@@ -157,7 +161,7 @@ def figure(
     **layout: Any,
 ) -> Figure:
     """A Plotly figure over [since, until], with changes of state, and `spans`, marked on its time axis."""
-    shapes, annotations = _marks([change for change in changes if since <= change.at <= until])
+    shapes, annotations = _marks([change for change in changes if since <= change.at <= until], since, until)
     for span in spans:
         if span.until >= since and span.since <= until:
             shapes += _shades(span, since, until)
@@ -264,7 +268,7 @@ def _linked(span: Span) -> str:
     return f'<a href="{escape(span.href)}" target="_self" style="color:{span.colour}">{span.sign}</a>'
 
 
-def _marks(changes: Sequence[Change]) -> tuple[list[Figure], list[Figure]]:
+def _marks(changes: Sequence[Change], since: datetime, until: datetime) -> tuple[list[Figure], list[Figure]]:
     shapes = [
         {
             "type": "line",
@@ -284,6 +288,7 @@ def _marks(changes: Sequence[Change]) -> tuple[list[Figure], list[Figure]]:
             "y": 1,
             "xref": "x",
             "yref": "paper",
+            "xanchor": _inwards((change.at - since) / (until - since)),
             "yanchor": "bottom",
             "showarrow": False,
             "text": change.state,
@@ -293,3 +298,10 @@ def _marks(changes: Sequence[Change]) -> tuple[list[Figure], list[Figure]]:
         for change in changes
     ]
     return shapes, annotations
+
+
+def _inwards(share: float) -> str:
+    """Where a word at this share of the axis is held, so that no end of the figure cuts it."""
+    if share < NEAR_END:
+        return "left"
+    return "right" if share > 1 - NEAR_END else "center"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.figures.layout import BAR, Figure, Span, figure
+from dashboard.figures.layout import BAR, Change, Figure, Span, figure
 
 SINCE = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -45,3 +45,10 @@ def test_it_is_cut_at_the_ends_of_the_axis(first: int, last: int, ends: tuple[st
 def test_one_outside_the_axis_is_not_drawn(first: int, last: int) -> None:
     layout = marked(first, last)
     assert layout["shapes"] == layout["annotations"] == []
+
+
+@pytest.mark.parametrize(("minutes", "anchor"), [(1, "left"), (30, "center"), (59, "right")])
+def test_the_word_of_a_state_near_an_end_of_the_axis_is_held_inside(minutes: int, anchor: str) -> None:
+    change = Change(SINCE + minutes * MINUTE, "RECREATED", "a topic was recreated")
+    [word] = figure([], SINCE, SINCE + 60 * MINUTE, [change])["layout"]["annotations"]
+    assert (word["text"], word["xanchor"]) == ("RECREATED", anchor)
