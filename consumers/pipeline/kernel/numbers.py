@@ -54,6 +54,8 @@ def window_numbers(
     recent = at > until_us - durations.span_seconds * MICROSECONDS
     good = readings.is_good & lives.is_newest
     window = good & recent
+    # Of the topic that there is now, whether the lag is known or not.
+    of_topic = recent & lives.is_newest & ~np.isnan(readings.broker_offset)
     step = steps(readings, good, seen.hands, key_numbers(table, GROUP), numbers(table["empty_since_us"]))
     last, first = segments.last(good), segments.first(window)
     last_us = at_rows(at, last)
@@ -66,8 +68,8 @@ def window_numbers(
     found: QueueNumbers = {
         **_newest(readings, recent, until_us),
         "known_age_seconds": seconds(until_us - last_us),
-        "readings_in_window": whole(segments.count_of(window).astype(float)),
-        "window_seconds": seconds(last_us - at_rows(at, first)),
+        "readings_of_topic": whole(segments.count_of(of_topic).astype(float)),
+        "topic_seconds": seconds(segments.max(at, of_topic) - segments.min(at, of_topic)),
         "last_us": whole(last_us),
         "recreated_us": whole(began_us),
         "recreated_offset": whole(at_rows(readings.broker_offset, lives.began)),

@@ -56,9 +56,9 @@ def reading_rules(durations: Durations) -> list[Rule]:
             RuleCode.TOPIC_RECREATED,
             State.RECREATED,
             lambda columns: (
-                columns.is_known("recreated_us") & ~is_enough(columns["readings_in_window"], columns["window_seconds"])
+                columns.is_known("recreated_us") & ~is_enough(columns["readings_of_topic"], columns["topic_seconds"])
             ),
-            {"broker_offset_after": "recreated_offset", "readings_since": "readings_in_window"},
+            {"broker_offset_after": "recreated_offset", "readings_since": "readings_of_topic"},
             since_us="recreated_us",
         ),
         Rule(

@@ -25,8 +25,8 @@ BEHIND: dict[str, tuple[Any, Any]] = {
     "newest_min_offset": (WHOLE, 0),
     "readings_seen": (WHOLE, 12),
     "seen_seconds": (REAL, 165.0),
-    "readings_in_window": (WHOLE, 12),
-    "window_seconds": (REAL, 165.0),
+    "readings_of_topic": (WHOLE, 12),
+    "topic_seconds": (REAL, 165.0),
     "last_us": (WHOLE, us(590)),
     "recreated_us": (WHOLE, None),
     "recreated_offset": (WHOLE, None),
@@ -83,7 +83,7 @@ LOST = {"newest_reason": UnknownReason.OFFSET_LOST, "known_age_seconds": None, "
 BACK = {"highest_consumer_offset": 1500, "dropped_us": us(570)}
 EXPIRED = {"min_offset": 1200}
 SKIPPED = {"skipped_us": us(560), "skipped_from": 500, "skipped_min": 900, "skipped_to": 900}
-FEW = {"readings_in_window": 2, "window_seconds": 15.0}
+FEW = {"readings_of_topic": 2, "topic_seconds": 15.0}
 AWAY = {"is_away": True, "habit_limit_seconds": 800.0}
 GHOST, OUTSIDE = "inactive", "progress_outside"
 STANDING, LONG = "not_draining", "time_lag_unbounded"
@@ -100,6 +100,18 @@ TABLE = [
     ({"seen_seconds": 30.0}, "UNKNOWN", "too_few_readings", "half a minute"),
     ({**FEW, "recreated_us": us(560)}, "RECREATED", "topic_recreated", "history restarts"),
     ({"recreated_us": us(440)}, "OK", "lagging", "created anew, then judged afresh"),
+    (
+        {"recreated_us": us(440), "known_age_seconds": None, "newest_reason": "consumer_ahead"},
+        "UNKNOWN",
+        "lag_unknown",
+        "the offset of the topic before it outlives the few polls",
+    ),
+    (
+        {"recreated_us": us(440), "known_age_seconds": None, "newest_reason": "never_committed"},
+        "OK",
+        "never_committed",
+        "nothing was committed of the topic that there is now",
+    ),
     ({"newest_reason": "never_committed", "known_age_seconds": None}, "OK", "never_committed", "no offset, so no lag"),
     (
         {"newest_reason": "topic_gone", "read_age_seconds": None},

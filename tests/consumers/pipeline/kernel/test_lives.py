@@ -211,7 +211,13 @@ def queue_numbers(readings, until, lags=None):
 def test_what_is_read_of_the_topic_before_is_no_evidence():
     found = queue_numbers(recreated([(0, 10), (2, 20), (9, 30)], [(9, 90), (9, 95)]), 75)
     assert (found["recreated_us"], found["recreated_offset"]) == (us(60), 90)
-    assert (found["readings_in_window"], found["moves"], found["has_moved"]) == (2, 0, False)
+    assert (found["readings_of_topic"], found["moves"], found["has_moved"]) == (2, 0, False)
+
+
+def test_polls_of_the_topic_that_came_after_count_though_their_lag_is_unknown():
+    ahead = rows([(40, 2)] * 4, start=30, unknown_reason=UnknownReason.CONSUMER_AHEAD)
+    found = queue_numbers([*recreated([(4, 10)], []), *ahead], 90)
+    assert (found["readings_of_topic"], found["topic_seconds"], found["lag_messages"]) == (4, 45.0, None)
 
 
 def test_a_loss_is_not_made_of_two_topics():
