@@ -57,18 +57,19 @@ def polled_until(site: Site, true: Callable[[], bool], why: str, seconds: float 
 
 
 def settled_between_two(site: Site, group: str, queues: int) -> str:
-    """The time of a reading from which on the two members share the queues, each with its own half, and have committed
-    for the first time. Polled all the while: what nobody read may have been a queue with two owners."""
+    """The time of a reading by which the two members have shared the queues, each its own half, for long enough that
+    the rebalance is over, and have committed. Polled all the while: what nobody read may have been a queue with two
+    owners."""
 
     def is_shared() -> bool:
         held = Assignment.objects.filter(group__name=group, gone_by=None).exclude(queue__topic__kind="retry")
         return sorted(Counter(held.values_list("client_id", flat=True)).values()) == [queues // 2] * 2
 
-    first = polled_until(site, is_shared, "the members do not share the queues")
+    polled_until(site, is_shared, "the members do not share the queues")
     until = time.monotonic() + FIRST_COMMIT_SECONDS
-    polled_until(site, lambda: time.monotonic() > until, "time stands still")
+    settled = polled_until(site, lambda: time.monotonic() > until, "time stands still")
     assert is_shared(), "the members shared the queues anew"
-    return first
+    return settled
 
 
 def redelivered(*notes: Counter[Any]) -> int:
