@@ -37,7 +37,7 @@ def score_events(made: Sequence[Made], events: Sequence[Rebalance]) -> Score:
     for group in sorted({one.group for one in made} | {event.group.name for event in events}):
         changes = [one for one in made if one.group == group]
         told = sorted((e for e in events if e.group.name == group), key=lambda event: event.started_before)
-        ends = [one.at for one in changes[1:]] + [None]
+        ends = [*(one.at for one in changes[1:]), None][: len(changes)]
         for change, end in zip(changes, ends, strict=True):
             own = [e for e in told if change.at <= e.started_before and (end is None or e.started_before < end)]
             if len(own) == 1 and set(own[0].cause.split(", ")) <= change.change.causes:
