@@ -91,12 +91,12 @@ def verdict_online(case):
     return "WARN" if rules["lag_not_decreasing"] else "OK"
 
 
-SHORT = "four readings over 45 s are needed; Burrow evaluates a single commit"
+SHORT = "four polls over 45 s are needed; Burrow evaluates a single commit"
 EVERY_DROP = "every drop counts, at zero lag too; Burrow uses the first one, and none while the lag is constant"
 TIME = "the threshold is time, not messages"
 STANDING = "a queue with a time lag of 15 min that does not drain is WARN, whether its lag rises or not"
 DRAINS = "a lag that drains in time is OK, even if it rose before"
-UNKNOWN_LAG = "a reading with an unknown lag is not evaluated"
+UNKNOWN_LAG = "a poll with an unknown lag is not evaluated"
 
 # (allowed lag above zero, Burrow's state, ours): how many, and why we differ.
 DIFFERENCES = {
