@@ -14,6 +14,7 @@ from consumers.alerts.measured import Subject
 from consumers.alerts.notes import Notes
 from consumers.alerts.queries.incidents import (
     MARKS_SHOWN as INCIDENTS_SHOWN,
+    and_not_now,
     incident_marks,
     open_incidents,
     why_not_seen,
@@ -24,7 +25,6 @@ from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail
 from consumers.models import SubjectKind, TopicKind
 from consumers.overview.queries import CHANGES_SHOWN, changes
-from consumers.queries.limits import why_not_evaluated
 from consumers.queries.reset_marks import MARKS_SHOWN as RESETS_SHOWN, reset_marks
 from consumers.queries.unwatched import is_partly_watched
 from consumers.rebalances.events import EPISODES_SHOWN, rebalance_marks
@@ -32,7 +32,6 @@ from consumers.rebalances.rows import RebalanceFilters
 from consumers.repeats import SHOWN as REPEATS_SHOWN, RepeatFilters, repeat_marks
 from consumers.rest.requests import narrowed
 from consumers.vocabulary.states import State
-from consumers.words.marks import chained
 from dashboard.figures.layout import REBALANCE, REPEAT, RESET
 from dashboard.pages.alerts.preview_pictures import course_words
 from dashboard.pages.common.figures import mark_words
@@ -199,8 +198,7 @@ def history_context(request: HttpRequest, cluster: str, name: str) -> dict[str, 
     rows.sort(key=lambda event: event.at, reverse=True)
     shown, paging = paged(frame, rows, EVENTS_SHOWN)
     is_partial = is_partly_watched(cluster, name, frame.range.since, frame.range.until)
-    not_seen = why_not_seen(frame.range.since, frame.range.until), why_not_evaluated(frame.now)
-    incidents_not_seen = chained(filter(None, not_seen))
+    incidents_not_seen = and_not_now(why_not_seen(frame.range.since, frame.range.until), frame.now)
     # Resets are made here.
     partial = {kind for kind in EventKind if is_partial and kind != EventKind.RESET}
     partial |= {EventKind.INCIDENT} if incidents_not_seen else set()

@@ -33,6 +33,7 @@ from consumers.models import (
     SubjectKind,
 )
 from consumers.queries.declared import copied
+from consumers.queries.limits import why_not_evaluated
 from consumers.vocabulary.reasons import reason_code
 from consumers.words.marks import chained
 from consumers.words.reasons import stored_words
@@ -217,6 +218,11 @@ def why_not_seen(since: datetime, until: datetime) -> str:
         more,
     )
     return template % {**words, "n": count(more)}
+
+
+def and_not_now(reason: str | None, now: datetime) -> str:
+    """The reason, and why rules are not evaluated at `now`; empty where there is neither. One query."""
+    return chained(filter(None, (reason, why_not_evaluated(now))))
 
 
 def firing_by_severity() -> dict[str, int]:

@@ -17,17 +17,21 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.edits import acknowledge, unacknowledge
 from consumers.alerts.fields import MAY_MANAGE, AlertRefused
-from consumers.alerts.queries.incidents import IncidentFilters, incident_detail, incident_list, why_incomplete
+from consumers.alerts.queries.incidents import (
+    IncidentFilters,
+    and_not_now,
+    incident_detail,
+    incident_list,
+    why_incomplete,
+)
 from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
 from consumers.alerts.queries.words import number_words
 from consumers.jobs.permissions import why_not
 from consumers.models import AlertRule, Incident, IncidentStatus, Severity
 from consumers.queries.codes import SEVERITIES
 from consumers.queries.groups import find_group
-from consumers.queries.limits import why_not_evaluated
 from consumers.queries.windows import finest_retained, step_for
 from consumers.words.alerts import rule_name_words
-from consumers.words.marks import chained
 from consumers.words.spans import when
 from consumers.words.times import read_time
 from dashboard.figures.plotly_files import PATH
@@ -110,7 +114,7 @@ def _past(frame: Frame, filters: IncidentFilters) -> dict[str, Any]:
     longest = list(LABELS)[-1]
     return {
         "past": lines_of(frame, rows),
-        "why_incomplete": chained(filter(None, (why_incomplete(wanted, frame.now), why_not_evaluated(frame.now)))),
+        "why_incomplete": and_not_now(why_incomplete(wanted, frame.now), frame.now),
         **paging,
         "longer": frame.here(range=longest) if shown.name != longest else "",
         "longest": LABELS[longest],
